@@ -1,0 +1,81 @@
+//! Applying migrations, each in a transaction of its own together with its record.
+//!
+//! Foreign keys are off meanwhile, because SQLite changes a table by building another; they are
+//! checked before each commit instead.
+
+use mnemic_core::{Error, Result};
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::error::store_error;
+use crate::{
+    Migration,
+    migration::{Applied, outstanding},
+};
+
+/// Number and name of a migration are those of its file.
+macro_rules! migration {
+    ($number:literal, $file:literal, $name:literal) => {
+        Migration {
+            number: $number,
+            name: $name,
+            sql: include_str!(concat!("../../migrations/sqlite/", $file, "_", $name, ".sql")),
+        }
+    };
+}
+
+/// The schema of this version.
+pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "initial")];
+
+pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {
+    let failed = |error| store_error("preparing the migrations", error);
+    conn.execute_batch(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (
+             number INTEGER PRIMARY KEY,
+             name TEXT NOT NULL,
+             checksum BLOB NOT NULL,
+             applied_at INTEGER NOT NULL
+         ) STRICT",
+    )
+    .map_err(failed)?;
+    let outstanding = outstanding(known, &applied(conn).map_err(failed)?)?;
+    if outstanding.is_empty() {
+        return Ok(());
+    }
+    conn.execute_batch("PRAGMA foreign_keys = OFF").map_err(failed)?;
+    for migration in outstanding {
+        apply(conn, migration)?;
+        tracing::info!(number = migration.number, name = migration.name, "migration applied");
+    }
+    conn.execute_batch("PRAGMA foreign_keys = ON").map_err(failed)
+}
+
+fn applied(conn: &Connection) -> rusqlite::Result<Vec<Applied>> {
+    conn.prepare("SELECT number, name, checksum FROM schema_migrations ORDER BY number")?
+        .query_map([], |row| {
+            Ok(Applied { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)? })
+        })?
+        .collect()
+}
+
+fn apply(conn: &mut Connection, migration: &Migration) -> Result<()> {
+    let name = format!("migration {:04}_{}", migration.number, migration.name);
+    let failed = |error| store_error(&name, error);
+    let transaction =
+        conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    transaction.execute_batch(migration.sql).map_err(failed)?;
+    let broken = transaction
+        .prepare("PRAGMA foreign_key_check")
+        .and_then(|mut check| check.exists([]))
+        .map_err(failed)?;
+    if broken {
+        return Err(Error::internal(format!("{name}: leaves references to absent records")));
+    }
+    transaction
+        .execute(
+            "INSERT INTO schema_migrations (number, name, checksum, applied_at)
+             VALUES (?1, ?2, ?3, CAST(unixepoch('subsec') * 1000000 AS INTEGER))",
+            (migration.number, migration.name, migration.checksum()),
+        )
+        .map_err(failed)?;
+    transaction.commit().map_err(failed)
+}

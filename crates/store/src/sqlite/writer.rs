@@ -1,0 +1,332 @@
+//! The one writer: a thread that owns the writing connection and commits in groups.
+//!
+//! Batches that arrive while a commit is in flight share the next one, so that waiting for the
+//! disk is paid once for all of them. Each runs inside a savepoint of its own: one that fails is
+//! undone alone. Nobody is answered before the commit returned, not even those that failed,
+//! because what they failed on may be a neighbour that was not committed in the end.
+//!
+//! Schemas must not defer foreign keys: a deferred one would fail the commit of a whole group.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread, vec,
+};
+
+use mnemic_core::{Code, Error, Result};
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    connection::Location,
+    error::store_error,
+    hook::{Commit, CommitHook, Reader},
+    readers::closed,
+    run,
+};
+use crate::{Batch, Row, Scope, Step, Touched};
+
+type Rows = Vec<Vec<Row>>;
+type Task = Box<dyn FnOnce(Result<Reader<'_>>) + Send>;
+
+enum Request {
+    Write(Write),
+    Exclusive(Task),
+    Close(oneshot::Sender<()>),
+}
+
+struct Write {
+    scope: Scope,
+    steps: Vec<Step>,
+    touched: Vec<Touched>,
+    answer: oneshot::Sender<Result<Rows>>,
+}
+
+/// The callers' end of the writer.
+pub(super) struct Writer {
+    requests: mpsc::Sender<Request>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        conn: Connection,
+        location: Location,
+        hook: Arc<dyn CommitHook>,
+    ) -> Result<Self> {
+        let (sender, requests) = mpsc::channel(location.options.queue_batches_max.max(1));
+        let thread = Thread { requests, next: None, conn: Some(conn), location, hook };
+        thread::Builder::new()
+            .name("mnemic-writer".to_owned())
+            .spawn(move || thread.run())
+            .map_err(|error| Error::internal("the writer cannot be started").caused_by(error))?;
+        Ok(Self { requests: sender })
+    }
+
+    /// Applies a batch whose steps carry their full arguments already.
+    pub(super) async fn write(&self, scope: Scope, batch: Batch) -> Result<Rows> {
+        let (answer, answered) = oneshot::channel();
+        let write = Write { scope, steps: batch.steps, touched: batch.touched, answer };
+        self.requests.send(Request::Write(write)).await.map_err(|_| closed())?;
+        answered.await.unwrap_or_else(|_| Err(broken_off()))
+    }
+
+    /// Runs `task` between two commits.
+    pub(super) async fn exclusive<T: Send + 'static>(
+        &self,
+        task: impl FnOnce(&Reader<'_>) -> T + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        let task: Task = Box::new(move |reader| {
+            // The caller may have gone; nobody misses the answer then.
+            let _ = answer.send(reader.map(|reader| task(&reader)));
+        });
+        self.requests.send(Request::Exclusive(task)).await.map_err(|_| closed())?;
+        answered.await.unwrap_or_else(|_| Err(broken_off()))
+    }
+
+    /// Finishes what was accepted and closes the connection.
+    pub(super) async fn close(&self) {
+        let (answer, answered) = oneshot::channel();
+        if self.requests.send(Request::Close(answer)).await.is_ok() {
+            let _ = answered.await;
+        }
+    }
+}
+
+fn broken_off() -> Error {
+    Error::new(
+        Code::StoreUnavailable,
+        "the writer broke off: read again to see whether it was written",
+    )
+}
+
+/// The thread's end.
+struct Thread {
+    requests: mpsc::Receiver<Request>,
+    /// A request taken from the queue that did not belong to the group before it.
+    next: Option<Request>,
+    conn: Option<Connection>,
+    location: Location,
+    hook: Arc<dyn CommitHook>,
+}
+
+impl Thread {
+    fn run(mut self) {
+        let mut closers = Vec::new();
+        while let Some(request) = self.next.take().or_else(|| self.requests.blocking_recv()) {
+            // A panic drops the answers of its group, which tells their callers; the connection
+            // may be in the middle of anything and is replaced.
+            let worked = catch_unwind(AssertUnwindSafe(|| match request {
+                Request::Write(first) => {
+                    let group = self.gather(first);
+                    self.commit(group);
+                }
+                Request::Exclusive(task) => self.exclusive(task),
+                Request::Close(answer) => {
+                    self.requests.close();
+                    closers.push(answer);
+                }
+            }));
+            if worked.is_err() {
+                tracing::error!("the writer panicked; its connection is replaced");
+                self.conn = None;
+                self.miss();
+            }
+        }
+        drop(self.conn.take());
+        for closer in closers {
+            let _ = closer.send(());
+        }
+    }
+
+    /// Everything that waits, up to the limit or to a request that is no batch.
+    fn gather(&mut self, first: Write) -> Vec<Write> {
+        let mut group = vec![first];
+        while group.len() < self.location.options.group_batches_max {
+            match self.requests.try_recv() {
+                Ok(Request::Write(write)) => group.push(write),
+                Ok(other) => {
+                    self.next = Some(other);
+                    break;
+                }
+                Err(_) => break,
+            }
+        }
+        group
+    }
+
+    fn commit(&mut self, group: Vec<Write>) {
+        let mut waiting = group.into_iter();
+        while waiting.len() > 0 {
+            let health = match self.connect() {
+                Ok(conn) => transact(conn, &mut waiting),
+                Err(error) => {
+                    fail(waiting.map(|write| write.answer), &error);
+                    return;
+                }
+            };
+            match health {
+                Ok(settled) => self.settle(settled),
+                Err(lost) => {
+                    // The rest of the group, if any, gets its chance on a fresh connection.
+                    tracing::error!(error = %lost, "a commit was lost; nothing of it was written");
+                    self.conn = None;
+                }
+            }
+        }
+    }
+
+    /// Tells the hook and then the callers.
+    fn settle(&self, settled: Settled) {
+        let Settled { done, refused } = settled;
+        if let (false, Some(conn)) = (done.is_empty(), &self.conn) {
+            let commits: Vec<_> =
+                done.iter().map(|it| Commit { scope: it.scope, touched: &it.touched }).collect();
+            let told = catch_unwind(AssertUnwindSafe(|| {
+                self.hook.committed(&commits, &Reader::new(conn));
+            }));
+            if told.is_err() {
+                tracing::error!("the commit hook panicked; what it keeps must be built anew");
+                self.miss();
+            }
+        }
+        for Done { rows, answer, .. } in done {
+            let _ = answer.send(Ok(rows));
+        }
+        for (error, answer) in refused {
+            let _ = answer.send(Err(error));
+        }
+    }
+
+    fn miss(&self) {
+        if catch_unwind(AssertUnwindSafe(|| self.hook.missed())).is_err() {
+            tracing::error!("the commit hook panicked while it was reset");
+        }
+    }
+
+    fn exclusive(&mut self, task: Task) {
+        task(self.connect().map(Reader::new));
+    }
+
+    fn connect(&mut self) -> Result<&Connection> {
+        let conn = match self.conn.take() {
+            Some(conn) => conn,
+            None => self.location.reopen()?,
+        };
+        Ok(self.conn.insert(conn))
+    }
+}
+
+struct Done {
+    scope: Scope,
+    touched: Vec<Touched>,
+    rows: Rows,
+    answer: oneshot::Sender<Result<Rows>>,
+}
+
+struct Settled {
+    done: Vec<Done>,
+    refused: Vec<(Error, oneshot::Sender<Result<Rows>>)>,
+}
+
+impl Settled {
+    /// The transaction is gone: everybody in it is told so.
+    fn lose(self, error: Error) -> Error {
+        let done = self.done.into_iter().map(|it| it.answer);
+        fail(done.chain(self.refused.into_iter().map(|it| it.1)), &error);
+        error
+    }
+}
+
+/// Runs one transaction over the batches that wait. An error means that the transaction was lost
+/// and its members were told; those it did not reach still wait.
+fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Settled> {
+    let mut settled = Settled { done: Vec::new(), refused: Vec::new() };
+    if let Err(error) = control(conn, "BEGIN IMMEDIATE") {
+        fail(waiting.map(|write| write.answer), &error);
+        return Err(error);
+    }
+    for write in waiting.by_ref() {
+        // A caller that has gone before its batch began is spared the work.
+        if write.answer.is_closed() {
+            continue;
+        }
+        let Write { scope, steps, touched, answer } = write;
+        match apply(conn, steps) {
+            Applied::Kept(rows) => settled.done.push(Done { scope, touched, rows, answer }),
+            Applied::Undone(error) => settled.refused.push((error, answer)),
+            Applied::Lost(error) => {
+                let error = settled.lose(unavailable(error));
+                fail([answer].into_iter(), &error);
+                return Err(error);
+            }
+        }
+    }
+    let end = if settled.done.is_empty() { "ROLLBACK" } else { "COMMIT" };
+    match control(conn, end) {
+        Ok(()) => Ok(settled),
+        Err(error) => Err(settled.lose(unavailable(error))),
+    }
+}
+
+enum Applied {
+    Kept(Rows),
+    /// The batch alone was undone.
+    Undone(Error),
+    /// The whole transaction is gone: SQLite ends it by itself on some faults of the disk.
+    Lost(Error),
+}
+
+fn apply(conn: &Connection, steps: Vec<Step>) -> Applied {
+    if let Err(error) = control(conn, "SAVEPOINT batch") {
+        return Applied::Lost(error);
+    }
+    let outcome = steps.into_iter().map(|step| run_step(conn, &step)).collect();
+    if conn.is_autocommit() {
+        let gone = || Error::internal("the transaction ended by itself");
+        let outcome: Result<Rows> = outcome;
+        return Applied::Lost(outcome.err().unwrap_or_else(gone));
+    }
+    let undo = |error| match control(conn, "ROLLBACK TO batch") {
+        Ok(()) => Applied::Undone(error),
+        Err(worse) => Applied::Lost(worse),
+    };
+    let applied = match outcome {
+        Ok(rows) => Applied::Kept(rows),
+        Err(error) => undo(error),
+    };
+    match control(conn, "RELEASE batch") {
+        Ok(()) => applied,
+        Err(error) => Applied::Lost(error),
+    }
+}
+
+fn run_step(conn: &Connection, step: &Step) -> Result<Vec<Row>> {
+    let outcome = run::execute(conn, step.statement, &step.params)?;
+    step.judge(outcome.count)?;
+    Ok(outcome.rows)
+}
+
+fn control(conn: &Connection, sql: &str) -> Result<()> {
+    conn.prepare_cached(sql)
+        .and_then(|mut statement| statement.raw_execute())
+        .map(drop)
+        .map_err(|error| store_error(sql, error))
+}
+
+/// A lost transaction is unavailable to all of its members, whatever one of them ran into;
+/// only damage keeps its own name.
+fn unavailable(error: Error) -> Error {
+    match error.code() {
+        Code::StoreUnavailable | Code::Corrupt => error,
+        _ => Error::new(Code::StoreUnavailable, "the commit failed; nothing was written")
+            .caused_by(error),
+    }
+}
+
+/// The same answer for many; an error cannot be copied, so each gets one of its own.
+fn fail(answers: impl Iterator<Item = oneshot::Sender<Result<Rows>>>, error: &Error) {
+    for answer in answers {
+        let _ = answer.send(Err(Error::new(error.code(), error.to_string())));
+    }
+}
