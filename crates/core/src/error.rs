@@ -70,6 +70,8 @@ codes! {
     Denied = "denied", Denied, "The token's role does not allow this";
     ForbiddenOrigin = "forbidden_origin", Denied, "Requests from that origin or host are refused";
     Conflict = "conflict", Conflict, "The state does not allow this";
+    /// What a decision was based on has changed: take it again. Core does so by itself.
+    Stale = "changed_meanwhile", Conflict, "Somebody else changed it at the same moment";
     TooLarge = "too_large", TooLarge, "The request is larger than the limit";
     RateLimited = "rate_limited", Limited, "Too many requests";
     Overloaded = "overloaded", Unavailable, "The server is at its limit of concurrent requests";

@@ -1,9 +1,93 @@
 //! What memory is: domain types, each layer's rules, retrieval, and the ports to the outside.
 //!
 //! Nothing here knows SQL, HTTP or MCP, and nothing reads a clock or makes randomness of its
-//! own: both are passed in.
+//! own but for secrets: both are passed in. [`Mnemic`] is the whole product in process; every
+//! surface is a thin adapter over it.
 
+pub mod answer;
+pub mod clock;
+pub mod edge;
 pub mod embed;
 pub mod error;
+mod fill;
+pub mod ids;
+pub mod job;
+pub mod memory;
+pub mod page;
+pub mod principal;
+pub mod recall;
+mod reinforce;
+pub mod run;
+pub mod store;
+pub mod text;
+pub mod token;
+pub mod workspace;
 
+use std::sync::Arc;
+
+use clock::{Clock, IdSource};
+use embed::{EmbedderSlot, EmbedderState};
 pub use error::{Code, Error, Kind, Result};
+use store::{Finding, Store};
+
+/// The memory of all workspaces of one store.
+pub struct Mnemic {
+    store: Arc<dyn Store>,
+    embedder: EmbedderSlot,
+    clock: Arc<dyn Clock>,
+    ids: IdSource,
+    fill: fill::Fill,
+    reinforce: reinforce::Reinforce,
+}
+
+impl Mnemic {
+    pub fn new(store: Arc<dyn Store>, embedder: EmbedderSlot, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            store,
+            embedder,
+            clock,
+            ids: IdSource::default(),
+            fill: fill::Fill::default(),
+            reinforce: reinforce::Reinforce::default(),
+        }
+    }
+
+    /// What serves and what does not: the store first, then the model.
+    pub async fn check(&self, thorough: bool) -> Result<Vec<Finding>> {
+        let mut findings = self.store.check(thorough).await?;
+        let (ok, detail) = match self.embedder.state() {
+            EmbedderState::Ready(embedder) => {
+                let waiting = self.fill.waiting();
+                (true, format!("{} serves; {waiting} texts wait", embedder.stamp().key()))
+            }
+            EmbedderState::Off => (true, "switched off: words alone serve".to_owned()),
+            EmbedderState::Loading(how_far) => {
+                (false, format!("loading ({how_far}): words alone serve for now"))
+            }
+            EmbedderState::Failed(why) => (false, format!("{why}; words alone serve")),
+        };
+        findings.push(Finding { part: "embedder".to_owned(), ok, detail });
+        Ok(findings)
+    }
+
+    /// Writes down what is still in flight and closes the store.
+    pub async fn close(&self) {
+        self.flush_accesses().await;
+        self.store.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Surfaces run every operation on a multi-threaded runtime.
+    #[test]
+    fn operations_can_move_between_threads() {
+        fn check<T: Send>(_: impl Fn(&'static Mnemic, &'static principal::Caller) -> T) {}
+        check(|mnemic, caller| mnemic.create_memory(caller, memory::NewMemory::default()));
+        check(|mnemic, caller| mnemic.create_memories(caller, vec![]));
+        check(|mnemic, caller| mnemic.finish_run(caller, "", "", None));
+        check(|mnemic, caller| mnemic.update_settings(&caller.principal, &serde_json::Value::Null));
+    }
+}

@@ -1,0 +1,118 @@
+//! Idempotency: the first answer to a keyed request is written in the same batch as the
+//! request's effect, so that a repetition gets that answer and has no effect of its own.
+
+use std::pin::Pin;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::Mnemic;
+use crate::error::{Code, Error, Kind, Result};
+use crate::principal::Caller;
+use crate::store::Change;
+
+/// How long a key is remembered.
+pub const ANSWER_HOURS: i64 = 24;
+const KEY_CHARS_MAX: usize = 255;
+/// How often a decision is taken anew because somebody else was faster.
+const ATTEMPTS_MAX: usize = 16;
+
+/// An attempt under way. Boxed, because closures cannot yet promise that what they return can
+/// move between threads.
+pub(crate) type Pending<'d, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'd>>;
+
+/// The answer that a keyed request was given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub key: String,
+    pub fingerprint: String,
+    pub body: Value,
+    pub created_at: Timestamp,
+}
+
+impl Mnemic {
+    /// Decides and commits: `decide` reads what it needs and returns the answer with the
+    /// changes that make it true. If the state moved in between, it decides again.
+    pub(crate) async fn decide<'d, T>(
+        &self,
+        caller: &Caller,
+        decide: impl Fn() -> Pending<'d, (T, Vec<Change>)> + Send + Sync,
+    ) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned + Send + Sync,
+    {
+        self.retry_stale(|| {
+            Box::pin(async {
+                if let Some(first) = self.replay(caller).await? {
+                    return Ok(first);
+                }
+                let (result, mut changes) = decide().await?;
+                changes.extend(self.answer_change(caller, &result)?);
+                let filled = changes.iter().filter_map(Change::needs_vector).collect::<Vec<_>>();
+                self.store.commit(caller.scope(), changes).await?;
+                self.fill.enqueue(caller.scope(), filled);
+                Ok(result)
+            })
+        })
+        .await
+    }
+
+    pub(crate) async fn retry_stale<'d, T>(
+        &self,
+        attempt: impl Fn() -> Pending<'d, T>,
+    ) -> Result<T> {
+        let mut attempts = 1;
+        loop {
+            match attempt().await {
+                Err(e) if e.code() == Code::Stale && attempts < ATTEMPTS_MAX => attempts += 1,
+                done => return done,
+            }
+        }
+    }
+
+    /// The first answer, if this request is a repetition.
+    pub(crate) async fn replay<T: DeserializeOwned>(&self, caller: &Caller) -> Result<Option<T>> {
+        let Some(retry) = &caller.retry else { return Ok(None) };
+        if retry.key.is_empty() || retry.key.chars().count() > KEY_CHARS_MAX {
+            let problem = format!("must have 1 to {KEY_CHARS_MAX} characters");
+            return Err(Error::invalid("Idempotency-Key", problem));
+        }
+        let Some(answer) = self.store.find_answer(caller.scope(), &retry.key).await? else {
+            return Ok(None);
+        };
+        if answer.fingerprint != retry.fingerprint {
+            let detail = "Idempotency-Key: was used for a different request; use a new key";
+            return Err(Error::new(Code::KeyReused, detail));
+        }
+        serde_json::from_value(answer.body)
+            .map(Some)
+            .map_err(|e| Error::new(Code::Corrupt, "the kept answer cannot be read").caused_by(e))
+    }
+
+    /// Keeps an answer on its own, for effects that another batch has already made.
+    pub(crate) async fn keep_answer<T: Serialize>(&self, caller: &Caller, body: &T) -> Result<()> {
+        let changes: Vec<_> = self.answer_change(caller, body)?.into_iter().collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        match self.store.commit(caller.scope(), changes).await {
+            // The same request, at the same moment, has already left its answer.
+            Err(e) if e.kind() == Kind::Conflict => Ok(()),
+            done => done,
+        }
+    }
+
+    fn answer_change<T: Serialize>(&self, caller: &Caller, body: &T) -> Result<Option<Change>> {
+        let Some(retry) = &caller.retry else { return Ok(None) };
+        let body = serde_json::to_value(body)
+            .map_err(|e| Error::internal("the answer cannot be kept").caused_by(e))?;
+        Ok(Some(Change::KeepAnswer(Answer {
+            key: retry.key.clone(),
+            fingerprint: retry.fingerprint.clone(),
+            body,
+            created_at: self.clock.now(),
+        })))
+    }
+}

@@ -1,0 +1,86 @@
+//! Work that goes on behind the requests: by itself, or by hand through `jobs`.
+
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::Mnemic;
+use crate::answer::ANSWER_HOURS;
+use crate::embed::EmbedderState;
+use crate::error::{Error, Result};
+use crate::ids::{WorkspaceId, shorten};
+use crate::page::Position;
+use crate::principal::{Action, Principal, Scope, authorize};
+
+/// What can be run by hand.
+pub const NAMES: [&str; 1] = ["reembed"];
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobReport {
+    pub name: String,
+    /// How many records it changed.
+    pub changed: u64,
+}
+
+impl Mnemic {
+    /// Runs a job for the caller's workspace.
+    pub async fn run_job(&self, principal: &Principal, name: &str) -> Result<JobReport> {
+        authorize(principal, Action::RunJobs)?;
+        match name {
+            "reembed" => {
+                let changed = self.reembed_workspace(principal.scope()).await?;
+                Ok(JobReport { name: name.to_owned(), changed })
+            }
+            other => Err(Error::invalid(
+                "job",
+                format!("`{}` is not one of {}", shorten(other), NAMES.join(", ")),
+            )),
+        }
+    }
+
+    /// Called when a model has appeared: searches use it from now on, and whatever has no
+    /// vector of it gets one.
+    pub async fn adopt_model(&self) -> Result<()> {
+        let EmbedderState::Ready(embedder) = self.embedder.state() else { return Ok(()) };
+        self.store.use_model(embedder.stamp()).await?;
+        for id in self.workspace_ids().await? {
+            let made = self.reembed_workspace(Scope::of_job(id)).await?;
+            if made > 0 {
+                tracing::info!(workspace = %id, made, "vectors filled in");
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets kept answers that are past their time.
+    pub async fn tidy(&self) -> Result<()> {
+        let age = SignedDuration::from_hours(ANSWER_HOURS);
+        let Ok(before) = self.clock.now().checked_sub(age) else { return Ok(()) };
+        for id in self.workspace_ids().await? {
+            self.store.drop_answers(Scope::of_job(id), before).await?;
+        }
+        Ok(())
+    }
+
+    /// How many memories each workspace holds, for the metrics.
+    pub async fn sizes(&self) -> Result<Vec<(WorkspaceId, u64)>> {
+        let mut sizes = Vec::new();
+        for id in self.workspace_ids().await? {
+            sizes.push((id, self.store.count_memories(Scope::of_job(id)).await?));
+        }
+        Ok(sizes)
+    }
+
+    async fn workspace_ids(&self) -> Result<Vec<WorkspaceId>> {
+        const PAGE: usize = 200;
+        let mut ids: Vec<WorkspaceId> = Vec::new();
+        loop {
+            let after = ids.last().map(|id| Position::After(id.0));
+            let page = self.store.list_workspaces(after, PAGE).await?;
+            let last = page.len() < PAGE;
+            ids.extend(page.iter().map(|workspace| workspace.id));
+            if last {
+                return Ok(ids);
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What citations say about a memory: worth pinning, or gone stale.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::Memory;
+use crate::Mnemic;
+use crate::error::{Error, Result};
+use crate::ids::MemoryId;
+use crate::page::{Page, PageRequest, Position};
+use crate::principal::{Action, Caller, Principal, authorize};
+use crate::store::Change;
+
+const STALE_LIST: &str = "stale";
+const DAYS_MAX: u32 = 36_500;
+/// How many stale memories one purge removes.
+const PURGE_MAX: usize = 1_000;
+
+/// Which stale memories to remove.
+#[derive(Debug, Clone, Default)]
+pub struct Purge {
+    /// Instead of the workspace's retention window.
+    pub older_than_days: Option<u32>,
+    /// Only these of them.
+    pub ids: Option<Vec<MemoryId>>,
+    /// Say what would go, but keep it.
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purged {
+    pub ids: Vec<MemoryId>,
+    pub dry_run: bool,
+    /// Whether more are stale than one purge takes.
+    pub more: bool,
+}
+
+impl Mnemic {
+    /// Often cited and not pinned: most cited first.
+    pub async fn recommended_pins(
+        &self,
+        principal: &Principal,
+        page: &PageRequest,
+    ) -> Result<Vec<Memory>> {
+        authorize(principal, Action::ReadMemories)?;
+        let limit = page.limit()?;
+        let settings = self.own_workspace(principal).await?.settings.memory;
+        let at_least = i64::from(settings.pin_references);
+        self.store.list_recommended_pins(principal.scope(), at_least, limit).await
+    }
+
+    /// Suggestions, unpinned, that nobody has cited within the retention window. Facts are
+    /// authoritative and never go stale by themselves.
+    pub async fn stale_memories(
+        &self,
+        principal: &Principal,
+        older_than_days: Option<u32>,
+        page: &PageRequest,
+    ) -> Result<Page<Memory>> {
+        authorize(principal, Action::ReadMemories)?;
+        let (limit, position) = (page.limit()?, page.position(STALE_LIST)?);
+        let before = self.stale_before(principal, older_than_days).await?;
+        let found = self
+            .store
+            .list_stale(principal.scope(), before, position, limit.saturating_add(1))
+            .await?;
+        Ok(Page::cut(STALE_LIST, found, limit, |memory| Position::After(memory.id.0)))
+    }
+
+    /// Erases stale memories, and nothing that is not stale.
+    pub async fn purge_memories(&self, caller: &Caller, purge: &Purge) -> Result<Purged> {
+        authorize(&caller.principal, Action::EraseMemories)?;
+        self.decide(caller, || {
+            Box::pin(async {
+                let before = self.stale_before(&caller.principal, purge.older_than_days).await?;
+                let mut stale =
+                    self.store.list_stale(caller.scope(), before, None, PURGE_MAX + 1).await?;
+                let more = stale.len() > PURGE_MAX;
+                stale.truncate(PURGE_MAX);
+                let wanted = |memory: &&Memory| {
+                    purge.ids.as_ref().is_none_or(|wanted| wanted.contains(&memory.id))
+                };
+                let ids: Vec<_> = stale.iter().filter(wanted).map(|memory| memory.id).collect();
+                let changes = if purge.dry_run {
+                    vec![]
+                } else {
+                    ids.iter().map(|&id| Change::EraseStale { id, before }).collect()
+                };
+                Ok((Purged { ids, dry_run: purge.dry_run, more }, changes))
+            })
+        })
+        .await
+    }
+
+    async fn stale_before(&self, principal: &Principal, days: Option<u32>) -> Result<Timestamp> {
+        let days = match days {
+            Some(days) if days > DAYS_MAX => {
+                return Err(Error::invalid("older_than_days", format!("is over {DAYS_MAX}")));
+            }
+            Some(days) => days,
+            None => self.own_workspace(principal).await?.settings.memory.retention_days,
+        };
+        let window = SignedDuration::from_hours(i64::from(days) * 24);
+        self.clock
+            .now()
+            .checked_sub(window)
+            .map_err(|e| Error::invalid("older_than_days", "reaches too far back").caused_by(e))
+    }
+}

@@ -1,0 +1,218 @@
+//! Memories and facts: one record, two kinds.
+//!
+//! A `memory` is a suggestion, weighed against other context; a `fact` is authoritative. Both
+//! know when they were true in the world and when we knew them, so that a question can be
+//! asked as of any moment of either.
+
+mod care;
+mod change;
+mod create;
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Mnemic;
+use crate::error::{Error, Result};
+use crate::ids::MemoryId;
+use crate::page::{Page, PageRequest, Position};
+use crate::principal::{Action, Principal, Scope, authorize};
+use crate::recall::SearchFilter;
+use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
+
+pub use care::{Purge, Purged};
+pub use change::{MemoryPatch, WEIGHT_DELTA_MAX, WEIGHT_MAX};
+pub use create::{BATCH_ITEMS_MAX, NewMemory};
+
+/// The channel that every search includes.
+pub const GLOBAL_CHANNEL: &str = "_global";
+const LIST: &str = "memories";
+/// How many hits a list filtered by words can page through.
+const FOUND_MAX: usize = 1_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A suggestion.
+    Memory,
+    /// Authoritative: an agent must never ignore it.
+    Fact,
+}
+
+/// Whether something holds now, held once, or is yet to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Temporal {
+    Current,
+    Past,
+    Future,
+}
+
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),* }) => {
+        impl $type {
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = Error;
+
+            fn from_str(word: &str) -> Result<Self> {
+                match word {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(Error::invalid(
+                        stringify!($type),
+                        format!("`{}` is not one of {}", crate::ids::shorten(word), [$($word),*].join(", ")),
+                    )),
+                }
+            }
+        }
+    };
+}
+
+words!(Kind { Memory = "memory", Fact = "fact" });
+words!(Temporal { Current = "current", Past = "past", Future = "future" });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    pub id: MemoryId,
+    pub kind: Kind,
+    pub content: String,
+    pub channel: String,
+    pub domain: Option<String>,
+    pub topic: Option<String>,
+    /// How sure we are of it, 0 to 1.
+    pub confidence: f64,
+    /// A factor on its rank that people and agents set, 0 to [`WEIGHT_MAX`].
+    pub weight: f64,
+    pub source: Option<String>,
+    /// The turns, observations or documents that it was drawn from.
+    pub source_ids: Vec<String>,
+    /// The names of what it is about.
+    pub entities: Vec<String>,
+    pub temporal: Option<Temporal>,
+    pub valid_from: Option<Timestamp>,
+    pub valid_to: Option<Timestamp>,
+    pub superseded_by: Option<MemoryId>,
+    pub superseded_at: Option<Timestamp>,
+    pub access_count: i64,
+    pub last_accessed: Option<Timestamp>,
+    /// How many finished runs cited it. It never falls.
+    pub times_referenced: i64,
+    pub pinned: bool,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub deleted_at: Option<Timestamp>,
+    /// Counts changes, so that two of them cannot overwrite each other.
+    pub revision: i64,
+}
+
+impl Memory {
+    /// The stored tag, or else what its validity says of `now`.
+    pub fn tense(&self, now: Timestamp) -> Option<Temporal> {
+        if self.valid_to.is_some_and(|end| end <= now) {
+            return Some(Temporal::Past);
+        }
+        if self.valid_from.is_some_and(|start| start > now) {
+            return Some(Temporal::Future);
+        }
+        self.temporal
+    }
+
+    pub fn is_live(&self) -> bool {
+        self.deleted_at.is_none() && self.superseded_at.is_none()
+    }
+}
+
+/// Which memories a list is to show. Superseded ones are left out unless asked for.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryFilter {
+    pub kind: Option<Kind>,
+    pub channel: Option<String>,
+    pub domain: Option<String>,
+    pub topic: Option<String>,
+    pub pinned: Option<bool>,
+    pub include_superseded: bool,
+    /// Only what was deleted softly, for restoring.
+    pub deleted: bool,
+    /// As it was in the world at this moment.
+    pub as_of: Option<Timestamp>,
+    /// As far as we knew at this moment.
+    pub known_at: Option<Timestamp>,
+}
+
+impl MemoryFilter {
+    fn check(&self) -> Result<()> {
+        check_optional_name("channel", self.channel.as_deref())?;
+        check_optional_name("domain", self.domain.as_deref())?;
+        check_optional_name("topic", self.topic.as_deref())
+    }
+}
+
+impl Mnemic {
+    pub async fn get_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
+        authorize(principal, Action::ReadMemories)?;
+        self.visible_memory(principal.scope(), id).await
+    }
+
+    /// Newest first; with words to look for, best first.
+    pub async fn list_memories(
+        &self,
+        principal: &Principal,
+        filter: &MemoryFilter,
+        words: Option<&str>,
+        page: &PageRequest,
+    ) -> Result<Page<Memory>> {
+        authorize(principal, Action::ReadMemories)?;
+        filter.check()?;
+        let (scope, limit) = (principal.scope(), page.limit()?);
+        let Some(words) = words else {
+            let position = page.position(LIST)?;
+            let found =
+                self.store.list_memories(scope, filter, position, limit.saturating_add(1)).await?;
+            return Ok(Page::cut(LIST, found, limit, |memory| Position::After(memory.id.0)));
+        };
+        check_content("q", words, QUERY_BYTES_MAX)?;
+        if filter.deleted {
+            return Err(Error::invalid("q", "deleted memories cannot be searched by words"));
+        }
+        let skip = match page.position(LIST)? {
+            Some(Position::Skip(count)) => usize::try_from(count).unwrap_or(usize::MAX),
+            Some(Position::After(_)) => {
+                return Err(Error::invalid("cursor", "belongs to the list without `q`"));
+            }
+            None => 0,
+        };
+        let hits = self
+            .store
+            .search_words(scope, words, &SearchFilter::of_list(filter), FOUND_MAX)
+            .await?;
+        let wanted: Vec<_> = hits.iter().map(|hit| MemoryId(hit.id)).skip(skip).collect();
+        let mut found = Vec::new();
+        let mut taken = 0;
+        for chunk in wanted.chunks(limit.saturating_add(1)) {
+            for memory in self.store.lookup_memories(scope, chunk).await? {
+                if found.len() > limit {
+                    break;
+                }
+                taken += 1;
+                if filter.topic.is_none() || memory.topic == filter.topic {
+                    found.push((taken, memory));
+                }
+            }
+        }
+        let page =
+            Page::cut(LIST, found, limit, |(taken, _)| Position::Skip((skip + taken) as u64));
+        Ok(page.map(|(_, memory)| memory))
+    }
+
+    /// The record, unless it is absent, foreign or deleted.
+    async fn visible_memory(&self, scope: Scope, id: MemoryId) -> Result<Memory> {
+        let found = self.store.lookup_memory(scope, id).await?;
+        found.filter(|m| m.deleted_at.is_none()).ok_or_else(|| Error::not_found("memory"))
+    }
+}

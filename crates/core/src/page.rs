@@ -1,0 +1,140 @@
+//! Lists are cut into pages; a cursor is opaque to clients and good for one kind of list only.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::error::{Code, Error, Result};
+
+pub const LIMIT_DEFAULT: usize = 50;
+pub const LIMIT_MAX: usize = 200;
+
+/// What a client asks of a list.
+#[derive(Debug, Clone, Default)]
+pub struct PageRequest {
+    pub limit: Option<usize>,
+    pub cursor: Option<String>,
+}
+
+impl PageRequest {
+    pub fn limit(&self) -> Result<usize> {
+        check_limit(self.limit, LIMIT_DEFAULT, LIMIT_MAX)
+    }
+
+    /// Where to go on, if this is not the first page of the list called `list`.
+    pub fn position(&self, list: &str) -> Result<Option<Position>> {
+        self.cursor.as_deref().map(|cursor| Position::decode(list, cursor)).transpose()
+    }
+}
+
+/// Checks a wish for at most so many things.
+pub fn check_limit(wish: Option<usize>, default: usize, max: usize) -> Result<usize> {
+    match wish {
+        None => Ok(default),
+        Some(limit) if (1..=max).contains(&limit) => Ok(limit),
+        Some(limit) => Err(Error::invalid("limit", format!("{limit} is not between 1 and {max}"))),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Cuts `items`, read with one more than `limit`, and points at the last one kept.
+    pub fn cut(
+        list: &str,
+        mut items: Vec<T>,
+        limit: usize,
+        position: impl Fn(&T) -> Position,
+    ) -> Self {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next_cursor =
+            if more { items.last().map(|last| position(last).encode(list)) } else { None };
+        Self { items, next_cursor }
+    }
+
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(f).collect(), next_cursor: self.next_cursor }
+    }
+}
+
+/// A place in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// Behind this record, in lists ordered by id.
+    After(Uuid),
+    /// Behind so many, in lists ordered by relevance.
+    Skip(u64),
+}
+
+impl Position {
+    fn encode(self, list: &str) -> String {
+        let mut bytes = match self {
+            Self::After(id) => [&[0][..], id.as_bytes()].concat(),
+            Self::Skip(count) => [&[1][..], &count.to_be_bytes()].concat(),
+        };
+        bytes.extend(checksum(list, &bytes));
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    fn decode(list: &str, cursor: &str) -> Result<Self> {
+        let unknown = || {
+            let detail = "cursor: not one that this list gave out; start again without a cursor";
+            Error::new(Code::InvalidCursor, detail)
+        };
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
+        let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(unknown)?;
+        if *sum != checksum(list, body) {
+            return Err(unknown());
+        }
+        match body {
+            [0, id @ ..] => Uuid::from_slice(id).map(Self::After).map_err(|_| unknown()),
+            [1, count @ ..] => {
+                let count = count.try_into().map_err(|_| unknown())?;
+                Ok(Self::Skip(u64::from_be_bytes(count)))
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// Four bytes that tell a cursor of one list from noise and from cursors of other lists.
+fn checksum(list: &str, body: &[u8]) -> [u8; 4] {
+    let digest = Sha256::new().chain_update(list).chain_update([0]).chain_update(body).finalize();
+    [digest[0], digest[1], digest[2], digest[3]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_good_for_its_own_list_only() {
+        for position in [Position::After(Uuid::from_u128(7)), Position::Skip(120)] {
+            let cursor = position.encode("memories");
+            assert_eq!(Position::decode("memories", &cursor).unwrap(), position);
+            assert_eq!(
+                Position::decode("tokens", &cursor).unwrap_err().code(),
+                Code::InvalidCursor
+            );
+        }
+        for noise in ["", "x", "AAAA", "💥", "AAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+            Position::decode("memories", noise).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn the_last_page_has_no_cursor() {
+        let position = |id: &u128| Position::After(Uuid::from_u128(*id));
+        assert!(Page::cut("l", vec![1, 2], 2, position).next_cursor.is_none());
+        let page = Page::cut("l", vec![1, 2, 3], 2, position);
+        assert_eq!(page.items, [1, 2]);
+        assert!(page.next_cursor.is_some());
+    }
+}

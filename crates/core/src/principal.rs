@@ -1,0 +1,144 @@
+//! Who is calling, what they may do, and the scope that follows from it.
+//!
+//! A [`Scope`] can be obtained only from an authenticated [`Principal`] (or, inside this crate,
+//! by a background job that works through the workspaces one by one): there is no other way to
+//! name a workspace to the store.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::ids::{TokenId, WorkspaceId};
+
+pub const ADMIN: &str = "admin";
+pub const MEMBER: &str = "member";
+pub const AGENT: &str = "agent";
+
+/// Who a token speaks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Principal {
+    pub token_id: TokenId,
+    pub workspace_id: WorkspaceId,
+    /// `admin`, `member`, `agent` or any other name that access grants speak of.
+    pub role: String,
+    pub agent: Option<String>,
+    pub user: Option<String>,
+    /// May make and delete workspaces and give out tokens for any of them.
+    pub operator: bool,
+}
+
+impl Principal {
+    pub fn scope(&self) -> Scope {
+        Scope(self.workspace_id)
+    }
+
+    /// How the principal is named in records that it creates.
+    pub fn name(&self) -> &str {
+        self.agent.as_deref().or(self.user.as_deref()).unwrap_or(&self.role)
+    }
+}
+
+/// The one workspace that an operation can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scope(WorkspaceId);
+
+impl Scope {
+    pub(crate) fn of_job(workspace: WorkspaceId) -> Self {
+        Self(workspace)
+    }
+
+    pub fn workspace(self) -> WorkspaceId {
+        self.0
+    }
+}
+
+/// A principal's request, with what makes its repetition harmless.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub principal: Principal,
+    pub retry: Option<RetryKey>,
+}
+
+impl Caller {
+    pub fn new(principal: Principal) -> Self {
+        Self { principal, retry: None }
+    }
+
+    pub fn scope(&self) -> Scope {
+        self.principal.scope()
+    }
+}
+
+/// An idempotency key, and a fingerprint of the request that it was used for.
+#[derive(Debug, Clone)]
+pub struct RetryKey {
+    pub key: String,
+    pub fingerprint: String,
+}
+
+/// What can be allowed or refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    ManageWorkspaces,
+    ManageTokens,
+    DeleteWorkspace,
+    ChangeSettings,
+    /// The master toggle, which agents reach through their own tools.
+    ToggleMemory,
+    ReadMemories,
+    WriteMemories,
+    /// Removal without a way back.
+    EraseMemories,
+    RunJobs,
+}
+
+impl Action {
+    fn phrase(self) -> &'static str {
+        match self {
+            Self::ManageWorkspaces => "make, list or delete workspaces",
+            Self::ManageTokens => "manage tokens",
+            Self::DeleteWorkspace => "delete the workspace",
+            Self::ChangeSettings => "change settings",
+            Self::ToggleMemory => "switch memory on or off",
+            Self::ReadMemories => "read memories",
+            Self::WriteMemories => "write memories",
+            Self::EraseMemories => "erase memories for good",
+            Self::RunJobs => "run jobs",
+        }
+    }
+
+    fn allowed_to(self, principal: &Principal) -> bool {
+        let is = |roles: &[&str]| roles.contains(&principal.role.as_str());
+        match self {
+            Self::ManageWorkspaces => principal.operator,
+            Self::ManageTokens | Self::DeleteWorkspace => principal.operator || is(&[ADMIN]),
+            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs => is(&[ADMIN, MEMBER]),
+            Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
+            Self::ReadMemories | Self::WriteMemories => true,
+        }
+    }
+
+    fn needs(self) -> &'static str {
+        match self {
+            Self::ManageWorkspaces => "an operator's token",
+            Self::ManageTokens | Self::DeleteWorkspace => "the role admin",
+            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs => {
+                "the role admin or member"
+            }
+            Self::ToggleMemory => "the role admin, member or agent",
+            Self::ReadMemories | Self::WriteMemories => "a token",
+        }
+    }
+}
+
+/// The one place where a role is weighed against what it wants to do.
+pub fn authorize(principal: &Principal, action: Action) -> Result<()> {
+    if action.allowed_to(principal) {
+        return Ok(());
+    }
+    let Principal { role, .. } = principal;
+    Err(Error::denied(format!(
+        "the role `{role}` may not {}: that needs {}",
+        action.phrase(),
+        action.needs()
+    )))
+}

@@ -1,0 +1,43 @@
+//! What a search may see, in terms that every engine can apply before it ranks.
+
+use jiff::Timestamp;
+
+use crate::memory::{Kind, MemoryFilter};
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SearchFilter {
+    /// Any of these; absent, every channel.
+    pub channels: Option<Vec<String>>,
+    pub kind: Option<Kind>,
+    pub domain: Option<String>,
+    pub pinned: Option<bool>,
+    /// Recorded at or after, and before.
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    /// True in the world at this moment, as far as we know today.
+    pub as_of: Option<Timestamp>,
+    /// Held to be true by us at this moment.
+    pub known_at: Option<Timestamp>,
+    /// Also what has been replaced. Asking as of a moment looks at it anyway.
+    pub include_superseded: bool,
+}
+
+impl SearchFilter {
+    pub(crate) fn of_list(filter: &MemoryFilter) -> Self {
+        Self {
+            channels: filter.channel.clone().map(|channel| vec![channel]),
+            kind: filter.kind,
+            domain: filter.domain.clone(),
+            pinned: filter.pinned,
+            as_of: filter.as_of,
+            known_at: filter.known_at,
+            include_superseded: filter.include_superseded,
+            ..Self::default()
+        }
+    }
+
+    /// Whether only what holds today is wanted.
+    pub fn live_only(&self) -> bool {
+        !self.include_superseded && self.as_of.is_none() && self.known_at.is_none()
+    }
+}

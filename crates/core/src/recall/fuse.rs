@@ -1,0 +1,134 @@
+//! Rank fusion and the factors that weigh a memory. All numbers of the ranking stand here.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::{Hit, Technique};
+use crate::memory::{Kind, Memory, Temporal};
+
+/// How deep each technique looks.
+pub const FOUND_PER_TECHNIQUE: usize = 100;
+/// Reciprocal rank fusion: the greater, the less the first ranks stand out.
+const RRF_K: f64 = 20.0;
+const CURRENT: f64 = 1.2;
+const PAST: f64 = 0.7;
+const FACT: f64 = 1.1;
+const PINNED: f64 = 1.1;
+/// The most that having been recorded just now adds, and the days after which half is left.
+const RECENCY: f64 = 0.1;
+const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
+/// Weight 0 leaves this share of the score, weight 1 all of it.
+const WEIGHT_FLOOR: f64 = 0.25;
+/// Confidence 0 leaves this share of the score, confidence 1 all of it.
+const CONFIDENCE_FLOOR: f64 = 0.5;
+
+/// Where and how well one technique found an item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    pub technique: Technique,
+    /// From 1.
+    pub rank: usize,
+    pub score: f32,
+}
+
+pub(super) struct Fused {
+    pub id: Uuid,
+    pub score: f64,
+}
+
+/// How many candidates are weighed for an answer of so many.
+pub(super) fn weighed_count(limit: usize) -> usize {
+    (2 * limit).max(20)
+}
+
+/// Adds up 1 / (k + rank) over the lists, scaled so that first in every list is 1.
+pub(super) fn fuse(lists: &[(Technique, &[Hit])]) -> Vec<Fused> {
+    let mut scores: HashMap<Uuid, f64> = HashMap::new();
+    for (_, hits) in lists {
+        for (place, hit) in hits.iter().enumerate() {
+            *scores.entry(hit.id).or_default() += share(place + 1);
+        }
+    }
+    let best = share(1) * lists.iter().filter(|(_, hits)| !hits.is_empty()).count().max(1) as f64;
+    let mut fused: Vec<_> =
+        scores.into_iter().map(|(id, score)| Fused { id, score: score / best }).collect();
+    fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
+    fused
+}
+
+fn share(rank: usize) -> f64 {
+    1.0 / (RRF_K + rank as f64)
+}
+
+pub(super) fn found_by(lists: &[(Technique, &[Hit])], id: Uuid) -> Vec<Found> {
+    let find = |&(technique, hits): &(Technique, &[Hit])| {
+        let place = hits.iter().position(|hit| hit.id == id)?;
+        Some(Found { technique, rank: place + 1, score: hits[place].score })
+    };
+    lists.iter().filter_map(find).collect()
+}
+
+/// What a memory's own properties do to its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factors {
+    pub temporal: f64,
+    pub recency: f64,
+    pub weight: f64,
+    pub confidence: f64,
+    pub kind: f64,
+    pub pinned: f64,
+}
+
+impl Factors {
+    pub(super) fn of(memory: &Memory, temporal: Option<Temporal>, now: Timestamp) -> Self {
+        let age_days = now.duration_since(memory.created_at).as_secs_f64().max(0.0) / 86_400.0;
+        let halved = 0.5_f64.powf(age_days / RECENCY_HALF_LIFE_DAYS);
+        Self {
+            temporal: match temporal {
+                Some(Temporal::Current) => CURRENT,
+                Some(Temporal::Past) => PAST,
+                Some(Temporal::Future) | None => 1.0,
+            },
+            recency: 1.0 + RECENCY * halved,
+            weight: WEIGHT_FLOOR + (1.0 - WEIGHT_FLOOR) * memory.weight,
+            confidence: CONFIDENCE_FLOOR + (1.0 - CONFIDENCE_FLOOR) * memory.confidence,
+            kind: if memory.kind == Kind::Fact { FACT } else { 1.0 },
+            pinned: if memory.pinned { PINNED } else { 1.0 },
+        }
+    }
+
+    pub fn product(&self) -> f64 {
+        let Self { temporal, recency, weight, confidence, kind, pinned } = self;
+        temporal * recency * weight * confidence * kind * pinned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(id: u128, score: f32) -> Hit {
+        Hit { id: Uuid::from_u128(id), score }
+    }
+
+    #[test]
+    fn found_by_both_beats_found_by_one() {
+        let (words, vectors) = ([hit(1, 9.0), hit(2, 8.0)], [hit(3, 0.9), hit(2, 0.8)]);
+        let lists = [(Technique::Words, &words[..]), (Technique::Vectors, &vectors[..])];
+        let fused = fuse(&lists);
+        assert_eq!(fused[0].id, Uuid::from_u128(2));
+        assert!(fused.iter().all(|f| f.score <= 1.0));
+        let found = found_by(&lists, Uuid::from_u128(2));
+        assert_eq!(found.iter().map(|f| f.rank).collect::<Vec<_>>(), [2, 2]);
+    }
+
+    #[test]
+    fn one_empty_list_leaves_the_other_as_it_was() {
+        let words = [hit(1, 9.0), hit(2, 8.0)];
+        let fused = fuse(&[(Technique::Words, &words[..]), (Technique::Vectors, &[])]);
+        assert_eq!(fused[0].id, Uuid::from_u128(1));
+        assert!((fused[0].score - 1.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,264 @@
+//! Workspaces: the unit of tenancy and of memory, their settings and the master toggle.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Mnemic;
+use crate::error::{Code, Error, Result};
+use crate::ids::{TokenId, WorkspaceId};
+use crate::page::{Page, PageRequest, Position};
+use crate::principal::{ADMIN, Action, Caller, Principal, authorize};
+use crate::text::check_name;
+use crate::token::{NewToken, Secret};
+
+/// The workspace that the first start makes.
+pub const DEFAULT_NAME: &str = "default";
+const LIST: &str = "workspaces";
+const RETENTION_DAYS_MAX: u32 = 36_500;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workspace {
+    pub id: WorkspaceId,
+    pub name: String,
+    pub settings: Settings,
+    pub revision: i64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// What a workspace can set for itself. Unknown names are refused, so that a misspelt switch
+/// does not look as if it were set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    pub memory: MemorySettings,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemorySettings {
+    /// The master toggle: capture of conversations and actions, and injection.
+    pub enabled: bool,
+    /// Injection of patterns before an action, alone.
+    pub injection: bool,
+    /// A memory that nobody has cited for so long counts as stale.
+    pub retention_days: u32,
+    /// A memory cited at least so often is recommended for pinning.
+    pub pin_references: u32,
+}
+
+impl Default for MemorySettings {
+    fn default() -> Self {
+        Self { enabled: true, injection: true, retention_days: 90, pin_references: 3 }
+    }
+}
+
+impl Settings {
+    /// Lays `patch` over these settings; what it does not name stays.
+    fn merged(&self, patch: &Value) -> Result<Self> {
+        let mut value = serde_json::to_value(self)
+            .map_err(|e| Error::internal("settings cannot be written").caused_by(e))?;
+        if !patch.is_object() {
+            return Err(Error::invalid("settings", "must be a JSON object"));
+        }
+        merge(&mut value, patch);
+        let merged: Self =
+            serde_json::from_value(value).map_err(|e| Error::invalid("settings", e))?;
+        if merged.memory.retention_days > RETENTION_DAYS_MAX {
+            return Err(Error::invalid(
+                "settings.memory.retention_days",
+                format!("must be at most {RETENTION_DAYS_MAX}"),
+            ));
+        }
+        if merged.memory.pin_references == 0 {
+            return Err(Error::invalid("settings.memory.pin_references", "must be at least 1"));
+        }
+        Ok(merged)
+    }
+}
+
+/// A JSON merge in which objects merge and everything else replaces.
+fn merge(target: &mut Value, patch: &Value) {
+    match (target, patch) {
+        (Value::Object(target), Value::Object(patch)) => {
+            for (key, value) in patch {
+                merge(target.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (target, patch) => *target = patch.clone(),
+    }
+}
+
+/// What a hard delete removed, and the proof that nothing is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erasure {
+    /// Rows removed, by table.
+    pub removed: BTreeMap<String, u64>,
+    /// Rows found afterwards; anything but zero is a fault.
+    pub remaining: u64,
+}
+
+impl Mnemic {
+    /// Makes the first workspace and its admin token on a new store. `None` if one exists.
+    pub async fn bootstrap(&self) -> Result<Option<Secret>> {
+        if self.store.any_token().await? {
+            return Ok(None);
+        }
+        let workspace = match self.store.find_workspace(DEFAULT_NAME).await? {
+            Some(workspace) => workspace,
+            None => self.make_workspace(DEFAULT_NAME).await?,
+        };
+        let root = Principal {
+            token_id: TokenId(self.ids.next(self.clock.now())),
+            workspace_id: workspace.id,
+            role: ADMIN.to_owned(),
+            agent: None,
+            user: None,
+            operator: true,
+        };
+        let wish = NewToken { role: ADMIN.to_owned(), operator: true, ..NewToken::default() };
+        let (_, secret) = self.create_token(&root, wish).await?;
+        Ok(Some(secret))
+    }
+
+    pub async fn create_workspace(&self, caller: &Caller, name: &str) -> Result<Workspace> {
+        authorize(&caller.principal, Action::ManageWorkspaces)?;
+        check_name("name", name)?;
+        if let Some(first) = self.replay(caller).await? {
+            return Ok(first);
+        }
+        if self.store.find_workspace(name).await?.is_some() {
+            return Err(taken(name));
+        }
+        let workspace = self.make_workspace(name).await?;
+        // The name is unique, so a repetition that comes between the two writes is refused
+        // rather than carried out twice.
+        self.keep_answer(caller, &workspace).await?;
+        Ok(workspace)
+    }
+
+    async fn make_workspace(&self, name: &str) -> Result<Workspace> {
+        let now = self.clock.now();
+        let workspace = Workspace {
+            id: WorkspaceId(self.ids.next(now)),
+            name: name.to_owned(),
+            settings: Settings::default(),
+            revision: 1,
+            created_at: now,
+            updated_at: now,
+        };
+        self.store.add_workspace(&workspace).await.map_err(|e| match e.code() {
+            Code::Conflict => taken(name),
+            _ => e,
+        })?;
+        Ok(workspace)
+    }
+
+    /// Operators see every workspace, everybody else their own.
+    pub async fn list_workspaces(
+        &self,
+        principal: &Principal,
+        page: &PageRequest,
+    ) -> Result<Page<Workspace>> {
+        let (limit, position) = (page.limit()?, page.position(LIST)?);
+        if !principal.operator {
+            let items = vec![self.own_workspace(principal).await?];
+            return Ok(Page { items, next_cursor: None });
+        }
+        let found = self.store.list_workspaces(position, limit.saturating_add(1)).await?;
+        Ok(Page::cut(LIST, found, limit, |workspace| Position::After(workspace.id.0)))
+    }
+
+    /// The workspace that the caller's token resolves to.
+    pub async fn own_workspace(&self, principal: &Principal) -> Result<Workspace> {
+        let found = self.store.lookup_workspace(principal.workspace_id).await?;
+        found.ok_or_else(|| Error::not_found("workspace"))
+    }
+
+    /// Changes the settings that `patch` names and returns all of them.
+    pub async fn update_settings(&self, principal: &Principal, patch: &Value) -> Result<Settings> {
+        authorize(principal, Action::ChangeSettings)?;
+        self.change_settings(principal, patch).await
+    }
+
+    /// The master toggle.
+    pub async fn toggle_memory(&self, principal: &Principal, enabled: bool) -> Result<Settings> {
+        authorize(principal, Action::ToggleMemory)?;
+        self.change_settings(principal, &serde_json::json!({"memory": {"enabled": enabled}})).await
+    }
+
+    async fn change_settings(&self, principal: &Principal, patch: &Value) -> Result<Settings> {
+        self.retry_stale(|| {
+            Box::pin(async {
+                let mut workspace = self.own_workspace(principal).await?;
+                workspace.settings = workspace.settings.merged(patch)?;
+                workspace.revision += 1;
+                workspace.updated_at = self.clock.now();
+                self.store.update_workspace(&workspace).await?;
+                Ok(workspace.settings)
+            })
+        })
+        .await
+    }
+
+    /// Hides a workspace and refuses its tokens at once; `hard` removes every row of it.
+    /// Operators may name any workspace, admins only their own.
+    pub async fn delete_workspace(
+        &self,
+        principal: &Principal,
+        id: WorkspaceId,
+        hard: bool,
+    ) -> Result<Option<Erasure>> {
+        if id != principal.workspace_id && !principal.operator {
+            return Err(Error::not_found("workspace"));
+        }
+        authorize(principal, Action::DeleteWorkspace)?;
+        if hard {
+            let erasure = self.store.erase_workspace(id).await?;
+            let erasure = erasure.ok_or_else(|| Error::not_found("workspace"))?;
+            if erasure.remaining > 0 {
+                let detail = format!("{} rows outlived the deletion", erasure.remaining);
+                return Err(Error::internal(detail));
+            }
+            return Ok(Some(erasure));
+        }
+        if self.store.hide_workspace(id, self.clock.now()).await? {
+            Ok(None)
+        } else {
+            Err(Error::not_found("workspace"))
+        }
+    }
+}
+
+fn taken(name: &str) -> Error {
+    Error::conflict(format!("a workspace called `{name}` exists already (perhaps deleted softly)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_merge_and_refuse_what_they_do_not_know() {
+        let base = Settings::default();
+        let merged = base.merged(&json!({"memory": {"enabled": false}})).unwrap();
+        assert!(!merged.memory.enabled);
+        assert!(merged.memory.injection);
+        for wrong in [
+            json!({"memry": {}}),
+            json!({"memory": {"enable": true}}),
+            json!({"memory": {"enabled": "yes"}}),
+            json!({"memory": null}),
+            json!([]),
+        ] {
+            let error = base.merged(&wrong).unwrap_err();
+            assert_eq!(error.code(), Code::InvalidField, "{wrong}");
+        }
+        let error = base.merged(&json!({"memory": {"enable": true}})).unwrap_err();
+        assert!(error.to_string().contains("enable"), "{error}");
+    }
+}
