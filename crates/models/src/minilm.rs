@@ -1,0 +1,94 @@
+//! all-MiniLM-L6-v2 inside the process: tokeniser, forward pass and the threads it runs on.
+//!
+//! The forward pass of one small encoder is short enough to own, and owning it makes it faster,
+//! lighter and quicker to build than a general runtime. Nothing here knows where the weights
+//! come from; see [`crate::weights`].
+
+mod ceiling;
+mod elementwise;
+mod encoder;
+mod matrix;
+mod pool;
+mod tensors;
+mod wordpiece;
+
+use std::thread;
+
+use async_trait::async_trait;
+use mnemic_core::embed::{Embedder, ModelStamp, Purpose};
+use mnemic_core::error::{Code, Error, Result};
+
+pub use self::ceiling::{GemmCeiling, Shape, gemm_shapes};
+use self::encoder::{Encoder, Scratch};
+use self::pool::Pool;
+use self::tensors::Tensors;
+pub use self::wordpiece::WordPiece;
+use crate::weights::ModelFiles;
+
+pub(crate) const HIDDEN: usize = 384;
+pub(crate) const LAYERS: usize = 6;
+pub(crate) const HEADS: usize = 12;
+pub(crate) const HEAD: usize = HIDDEN / HEADS;
+pub(crate) const INNER: usize = 4 * HIDDEN;
+const VOCABULARY: usize = 30_522;
+
+/// The window on which the model was trained, with its two marks.
+pub const TOKENS_MAX: usize = 256;
+
+const NAME: &str = "all-MiniLM-L6-v2";
+
+/// The embedder that needs nothing but its weights.
+pub struct MiniLm {
+    stamp: ModelStamp,
+    pool: Pool,
+}
+
+impl MiniLm {
+    /// Unpacks the weights, which takes a fraction of a second of processor time: call it on a
+    /// thread that may block. With 0 threads, half of the processors are used, so that the rest
+    /// of the program has its share.
+    pub fn load(files: &ModelFiles, threads: usize) -> Result<Self> {
+        let encoder = Encoder::from_tensors(&Tensors::parse(files.weights())?)?;
+        let wordpiece = WordPiece::parse(files.vocabulary())?;
+        if wordpiece.size() > VOCABULARY {
+            return Err(Error::new(
+                Code::ModelUnavailable,
+                "the model's vocabulary is larger than its table of words",
+            ));
+        }
+        let threads = if threads == 0 { default_threads() } else { threads };
+        Ok(Self {
+            stamp: ModelStamp {
+                name: NAME.to_owned(),
+                hash: files.hash().to_owned(),
+                dimensions: HIDDEN,
+            },
+            pool: Pool::start(encoder, wordpiece, threads)?,
+        })
+    }
+
+    /// One text on the calling thread, past the queues: for measurements.
+    pub fn embed_here(&self, text: &str, memory: &mut Memory) -> Vec<f32> {
+        let ids = vec![self.pool.wordpiece().encode(text, TOKENS_MAX)];
+        self.pool.encoder().forward(&ids, &mut memory.0, &mut || {}).swap_remove(0)
+    }
+}
+
+/// What [`MiniLm::embed_here`] keeps from one text to the next.
+#[derive(Default)]
+pub struct Memory(Scratch);
+
+fn default_threads() -> usize {
+    thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))
+}
+
+#[async_trait]
+impl Embedder for MiniLm {
+    fn stamp(&self) -> &ModelStamp {
+        &self.stamp
+    }
+
+    async fn embed(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+        self.pool.embed(texts, purpose).await
+    }
+}

@@ -1,0 +1,242 @@
+//! The forward pass: token ids in, one unit vector per text out.
+//!
+//! Texts are packed one behind the other, without padding: the linear layers see one tall
+//! matrix, attention runs text by text. What does not depend on the text is done once, at
+//! loading: the three projections of attention become one, the scale of the scores is
+//! multiplied into the query weights, the embeddings of position and segment are added up.
+
+use mnemic_core::error::Result;
+use pulp::Arch;
+
+use super::elementwise::{Gelu, LayerNorm, Softmax, normalise};
+use super::matrix::{Packed, Product, panel_width};
+use super::tensors::Tensors;
+use super::{HEAD, HEADS, HIDDEN, INNER, LAYERS, TOKENS_MAX, VOCABULARY};
+
+const POSITIONS: usize = 512;
+const QKV: usize = 3 * HIDDEN;
+
+pub(crate) struct Encoder {
+    arch: Arch,
+    words: Vec<f32>,
+    positions: Vec<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+}
+
+struct Layer {
+    qkv: Linear,
+    projection: Linear,
+    attention_norm: Norm,
+    expansion: Linear,
+    contraction: Linear,
+    output_norm: Norm,
+}
+
+struct Linear {
+    weight: Packed,
+    bias: Vec<f32>,
+}
+
+struct Norm {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+/// Memory that is kept from one pass to the next.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    hidden: Vec<f32>,
+    qkv: Vec<f32>,
+    context: Vec<f32>,
+    /// What a sub-layer adds to `hidden`.
+    added: Vec<f32>,
+    inner: Vec<f32>,
+    scores: Vec<f32>,
+    keys: Packed,
+    values: Packed,
+}
+
+impl Encoder {
+    pub(crate) fn from_tensors(tensors: &Tensors<'_>) -> Result<Self> {
+        let arch = Arch::new();
+        let words = tensors.f32("embeddings.word_embeddings.weight", &[VOCABULARY, HIDDEN])?;
+        let mut positions =
+            tensors.f32("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
+        positions.truncate(TOKENS_MAX * HIDDEN);
+        let segment = tensors.f32("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?;
+        for position in positions.chunks_exact_mut(HIDDEN) {
+            add(position, &segment[..HIDDEN]);
+        }
+        let norm = Norm::from_tensors(tensors, "embeddings.LayerNorm")?;
+        let layers = (0..LAYERS)
+            .map(|n| Layer::from_tensors(arch, tensors, &format!("encoder.layer.{n}")))
+            .collect::<Result<_>>()?;
+        Ok(Self { arch, words, positions, norm, layers })
+    }
+
+    /// One vector per text. `between_layers` is called five times, so that whoever runs a long
+    /// batch can let something urgent pass.
+    pub(crate) fn forward(
+        &self,
+        texts: &[Vec<u32>],
+        scratch: &mut Scratch,
+        between_layers: &mut dyn FnMut(),
+    ) -> Vec<Vec<f32>> {
+        self.look_up(texts, scratch);
+        for (n, layer) in self.layers.iter().enumerate() {
+            if n > 0 {
+                between_layers();
+            }
+            layer.apply(self.arch, texts, scratch);
+        }
+        self.pool(texts, &scratch.hidden)
+    }
+
+    fn look_up(&self, texts: &[Vec<u32>], scratch: &mut Scratch) {
+        scratch.hidden.clear();
+        for text in texts {
+            for (&id, position) in text.iter().zip(self.positions.chunks_exact(HIDDEN)) {
+                let row = scratch.hidden.len();
+                let word = id as usize * HIDDEN;
+                scratch.hidden.extend_from_slice(&self.words[word..word + HIDDEN]);
+                add(&mut scratch.hidden[row..], position);
+            }
+        }
+        self.norm.apply(self.arch, &mut scratch.hidden, &[]);
+    }
+
+    fn pool(&self, texts: &[Vec<u32>], hidden: &[f32]) -> Vec<Vec<f32>> {
+        let mut rows = hidden.chunks_exact(HIDDEN);
+        texts
+            .iter()
+            .map(|text| {
+                // The sum has the direction of the mean, and only the direction is kept.
+                let mut vector = vec![0.0; HIDDEN];
+                rows.by_ref().take(text.len()).for_each(|row| add(&mut vector, row));
+                normalise(self.arch, &mut vector);
+                vector
+            })
+            .collect()
+    }
+}
+
+impl Layer {
+    fn from_tensors(arch: Arch, tensors: &Tensors<'_>, prefix: &str) -> Result<Self> {
+        let (mut weight, mut bias) = (Vec::new(), Vec::new());
+        for part in ["query", "key", "value"] {
+            let name = format!("{prefix}.attention.self.{part}");
+            weight.extend(tensors.f32(&format!("{name}.weight"), &[HIDDEN, HIDDEN])?);
+            bias.extend(tensors.f32(&format!("{name}.bias"), &[HIDDEN])?);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "32 is exact in f32")]
+        let scale = 1.0 / (HEAD as f32).sqrt();
+        let query = weight[..HIDDEN * HIDDEN].iter_mut().chain(&mut bias[..HIDDEN]);
+        query.for_each(|x| *x *= scale);
+
+        let linear = |name: &str, depth: usize, columns: usize| -> Result<Linear> {
+            let name = format!("{prefix}.{name}.dense");
+            let weight = tensors.f32(&format!("{name}.weight"), &[columns, depth])?;
+            let bias = tensors.f32(&format!("{name}.bias"), &[columns])?;
+            Ok(Linear { weight: Packed::from_transposed(arch, &weight, depth), bias })
+        };
+        let norm = |name: &str| Norm::from_tensors(tensors, &format!("{prefix}.{name}.LayerNorm"));
+        Ok(Self {
+            qkv: Linear { weight: Packed::from_transposed(arch, &weight, HIDDEN), bias },
+            projection: linear("attention.output", HIDDEN, HIDDEN)?,
+            attention_norm: norm("attention.output")?,
+            expansion: linear("intermediate", HIDDEN, INNER)?,
+            contraction: linear("output", INNER, HIDDEN)?,
+            output_norm: norm("output")?,
+        })
+    }
+
+    fn apply(&self, arch: Arch, texts: &[Vec<u32>], scratch: &mut Scratch) {
+        let rows = scratch.hidden.len() / HIDDEN;
+        self.qkv.apply(arch, &scratch.hidden, rows, &mut scratch.qkv);
+        attend(arch, texts, scratch);
+        self.projection.apply(arch, &scratch.context, rows, &mut scratch.added);
+        self.attention_norm.apply(arch, &mut scratch.hidden, &scratch.added);
+        self.expansion.apply(arch, &scratch.hidden, rows, &mut scratch.inner);
+        arch.dispatch(Gelu(&mut scratch.inner));
+        self.contraction.apply(arch, &scratch.inner, rows, &mut scratch.added);
+        self.output_norm.apply(arch, &mut scratch.hidden, &scratch.added);
+    }
+}
+
+/// Every token looks at every token of its own text, head by head.
+fn attend(arch: Arch, texts: &[Vec<u32>], scratch: &mut Scratch) {
+    let width = panel_width(arch);
+    let Scratch { qkv, context, scores, keys, values, .. } = scratch;
+    context.resize(qkv.len() / 3, 0.0);
+    let mut row = 0;
+    for text in texts {
+        let len = text.len();
+        let stride = len.next_multiple_of(width);
+        scores.resize(len * stride, 0.0);
+        let qkv = &qkv[row * QKV..(row + len) * QKV];
+        for head in 0..HEADS {
+            let column = head * HEAD;
+            keys.repack_transposed(width, &qkv[HIDDEN + column..], QKV, len, HEAD);
+            values.repack(width, &qkv[2 * HIDDEN + column..], QKV, HEAD, len);
+            Product {
+                left: &qkv[column..],
+                left_stride: QKV,
+                rows: len,
+                right: keys,
+                bias: &[],
+                out: scores,
+                out_stride: stride,
+            }
+            .run(arch);
+            arch.dispatch(Softmax { rows: scores, stride, len });
+            Product {
+                left: scores,
+                left_stride: stride,
+                rows: len,
+                right: values,
+                bias: &[],
+                out: &mut context[row * HIDDEN + column..],
+                out_stride: HIDDEN,
+            }
+            .run(arch);
+        }
+        row += len;
+    }
+}
+
+impl Linear {
+    fn apply(&self, arch: Arch, left: &[f32], rows: usize, out: &mut Vec<f32>) {
+        let columns = self.bias.len();
+        out.resize(rows * columns, 0.0);
+        Product {
+            left,
+            left_stride: left.len() / rows.max(1),
+            rows,
+            right: &self.weight,
+            bias: &self.bias,
+            out,
+            out_stride: columns,
+        }
+        .run(arch);
+    }
+}
+
+impl Norm {
+    fn from_tensors(tensors: &Tensors<'_>, prefix: &str) -> Result<Self> {
+        Ok(Self {
+            weight: tensors.f32(&format!("{prefix}.weight"), &[HIDDEN])?,
+            bias: tensors.f32(&format!("{prefix}.bias"), &[HIDDEN])?,
+        })
+    }
+
+    fn apply(&self, arch: Arch, hidden: &mut [f32], added: &[f32]) {
+        arch.dispatch(LayerNorm { hidden, added, weight: &self.weight, bias: &self.bias });
+    }
+}
+
+fn add(to: &mut [f32], from: &[f32]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

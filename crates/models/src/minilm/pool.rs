@@ -1,0 +1,254 @@
+//! The threads on which the model runs, and the order of what waits for them.
+//!
+//! Embedding a pile of documents must not make a query wait. So the threads are few and their
+//! own, queries go before documents, documents are taken up in batches of about one full
+//! window, and even within a batch a waiting query is let in between two layers.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use mnemic_core::embed::Purpose;
+use mnemic_core::error::{Error, Result};
+use tokio::sync::oneshot;
+
+use super::TOKENS_MAX;
+use super::encoder::{Encoder, Scratch};
+use super::wordpiece::WordPiece;
+
+/// The size of one packed batch.
+const BATCH_TOKENS_MAX: usize = TOKENS_MAX;
+
+/// English prose has more than four bytes to a token; taking four overestimates slightly.
+const BYTES_PER_TOKEN: usize = 4;
+
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    encoder: Encoder,
+    wordpiece: WordPiece,
+    queues: Mutex<Queues>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct Queues {
+    queries: VecDeque<Waiting>,
+    documents: VecDeque<Waiting>,
+    closed: bool,
+}
+
+/// A request of which the texts from `next` on have not been taken up yet.
+struct Waiting {
+    request: Arc<Request>,
+    next: usize,
+}
+
+struct Request {
+    texts: Vec<String>,
+    progress: Mutex<Progress>,
+}
+
+struct Progress {
+    vectors: Vec<Vec<f32>>,
+    missing: usize,
+    /// Gone once the answer is given.
+    answer: Option<oneshot::Sender<Vec<Vec<f32>>>>,
+}
+
+/// Some consecutive texts of one request.
+struct Batch {
+    request: Arc<Request>,
+    first: usize,
+    count: usize,
+    purpose: Purpose,
+}
+
+impl Pool {
+    pub(crate) fn start(encoder: Encoder, wordpiece: WordPiece, threads: usize) -> Result<Self> {
+        let shared =
+            Arc::new(Shared { encoder, wordpiece, queues: Mutex::default(), work: Condvar::new() });
+        // Made first, so that threads already started end should a later one fail.
+        let pool = Self { shared: Arc::clone(&shared) };
+        for n in 0..threads.max(1) {
+            let shared = Arc::clone(&shared);
+            thread::Builder::new()
+                .name(format!("embed-{n}"))
+                .spawn(move || shared.work())
+                .map_err(|e| Error::internal("no thread for the embedding model").caused_by(e))?;
+        }
+        Ok(pool)
+    }
+
+    pub(crate) async fn embed(
+        &self,
+        texts: Vec<String>,
+        purpose: Purpose,
+    ) -> Result<Vec<Vec<f32>>> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (answer, receiver) = oneshot::channel();
+        let progress = Progress {
+            vectors: vec![Vec::new(); texts.len()],
+            missing: texts.len(),
+            answer: Some(answer),
+        };
+        let request = Arc::new(Request { texts, progress: Mutex::new(progress) });
+        self.shared.queues().of(purpose).push_back(Waiting { request, next: 0 });
+        self.shared.work.notify_all();
+        receiver.await.map_err(|e| Error::internal("the embedding model failed").caused_by(e))
+    }
+
+    pub(crate) fn encoder(&self) -> &Encoder {
+        &self.shared.encoder
+    }
+
+    pub(crate) fn wordpiece(&self) -> &WordPiece {
+        &self.shared.wordpiece
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.queues().closed = true;
+        self.shared.work.notify_all();
+    }
+}
+
+impl Shared {
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of one thread.
+    fn work(&self) {
+        let (mut scratch, mut urgent_scratch) = (Scratch::default(), Scratch::default());
+        while let Some(batch) = self.wait() {
+            // A fault in one batch costs that request its answer, not everyone the thread.
+            let run = || self.run(&batch, &mut scratch, &mut urgent_scratch);
+            if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                batch.request.progress().answer = None;
+                tracing::error!("embedding a batch of {} texts panicked", batch.count);
+            }
+        }
+    }
+
+    fn wait(&self) -> Option<Batch> {
+        let mut queues = self.queues();
+        loop {
+            if queues.closed {
+                return None;
+            }
+            let next = queues.take();
+            if next.is_some() {
+                return next;
+            }
+            queues = self.work.wait(queues).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn run(&self, batch: &Batch, scratch: &mut Scratch, urgent_scratch: &mut Scratch) {
+        self.embed(batch, scratch, &mut || {
+            if batch.purpose == Purpose::Document {
+                let urgent = self.queues().take_of(Purpose::Query);
+                if let Some(urgent) = urgent {
+                    self.embed(&urgent, urgent_scratch, &mut || {});
+                }
+            }
+        });
+    }
+
+    fn embed(&self, batch: &Batch, scratch: &mut Scratch, between_layers: &mut dyn FnMut()) {
+        let texts = batch.request.texts[batch.first..].iter().take(batch.count);
+        let mut ids: Vec<_> = texts.map(|text| self.wordpiece.encode(text, TOKENS_MAX)).collect();
+        let mut first = batch.first;
+        while !ids.is_empty() {
+            let rest = ids.split_off(packed(&ids));
+            if batch.request.progress().is_abandoned() {
+                return;
+            }
+            let vectors = self.encoder.forward(&ids, scratch, between_layers);
+            batch.request.progress().put(first, vectors);
+            first += ids.len();
+            ids = rest;
+        }
+    }
+}
+
+/// How many of the texts go into one pass; the estimate by bytes may have been too low.
+fn packed(ids: &[Vec<u32>]) -> usize {
+    let mut total = 0;
+    let fits = |text: &&Vec<u32>| {
+        total += text.len();
+        total <= BATCH_TOKENS_MAX
+    };
+    ids.iter().take_while(fits).count().max(1)
+}
+
+impl Queues {
+    fn take(&mut self) -> Option<Batch> {
+        self.take_of(Purpose::Query).or_else(|| self.take_of(Purpose::Document))
+    }
+
+    /// The next batch of a queue. A request whose caller has gone is dropped on the way.
+    fn take_of(&mut self, purpose: Purpose) -> Option<Batch> {
+        let queue = self.of(purpose);
+        while let Some(waiting) = queue.front_mut() {
+            let request = Arc::clone(&waiting.request);
+            if request.progress().is_abandoned() {
+                queue.pop_front();
+                continue;
+            }
+            let first = waiting.next;
+            let mut total = 0;
+            let fits = |text: &&String| {
+                total += (text.len() / BYTES_PER_TOKEN + 2).min(TOKENS_MAX);
+                total <= BATCH_TOKENS_MAX
+            };
+            let count = request.texts[first..].iter().take_while(fits).count().max(1);
+            waiting.next += count;
+            if waiting.next >= request.texts.len() {
+                queue.pop_front();
+            }
+            return Some(Batch { request, first, count, purpose });
+        }
+        None
+    }
+
+    fn of(&mut self, purpose: Purpose) -> &mut VecDeque<Waiting> {
+        match purpose {
+            Purpose::Query => &mut self.queries,
+            Purpose::Document => &mut self.documents,
+        }
+    }
+}
+
+impl Request {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress {
+    /// Nobody waits for the answer any more.
+    fn is_abandoned(&self) -> bool {
+        self.answer.as_ref().is_none_or(oneshot::Sender::is_closed)
+    }
+
+    fn put(&mut self, first: usize, vectors: Vec<Vec<f32>>) {
+        self.missing -= vectors.len();
+        for (slot, vector) in self.vectors[first..].iter_mut().zip(vectors) {
+            *slot = vector;
+        }
+        if self.missing == 0
+            && let Some(answer) = self.answer.take()
+        {
+            // The caller may have gone; then nobody misses the vectors.
+            let _ = answer.send(std::mem::take(&mut self.vectors));
+        }
+    }
+}
