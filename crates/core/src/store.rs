@@ -53,8 +53,9 @@ impl Change {
     /// The record whose vector is missing once the change is made.
     pub(crate) fn needs_vector(&self) -> Option<Uuid> {
         match self {
-            Self::AddMemory(memory) => Some(memory.id.0),
-            Self::UpdateMemory { memory, content_changed: true } => Some(memory.id.0),
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, content_changed: true } => {
+                Some(memory.id.0)
+            }
             _ => None,
         }
     }

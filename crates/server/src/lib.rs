@@ -1,1 +1,3 @@
-//! Under construction.
+//! The surfaces: thin adapters over core, none of which imports another.
+
+pub mod wire;

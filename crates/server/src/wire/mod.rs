@@ -1,0 +1,39 @@
+//! The shapes that go over the wire, shared by REST and MCP so that the two cannot drift.
+//!
+//! Apart from core's types on purpose: renaming a field inside must not change the contract,
+//! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
+
+pub mod memory;
+pub mod recall;
+pub mod run;
+pub mod token;
+pub mod workspace;
+
+use mnemic_core::page::Page;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+
+/// One page of a list. `next_cursor` is null on the last.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct PageResponse<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+impl<T> PageResponse<T> {
+    pub fn of<U: Into<T>>(page: Page<U>) -> Self {
+        let Page { items, next_cursor } = page.map(Into::into);
+        Self { items, next_cursor }
+    }
+}
+
+/// Tells a field that is null (`Some(None)`) from one that is absent (`None`); to be used
+/// with `#[serde(default)]`.
+pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Some)
+}

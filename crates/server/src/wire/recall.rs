@@ -1,0 +1,247 @@
+//! Recall on the wire.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use mnemic_core::recall::{
+    Bundle, Factors, Found, RecallRequest as Wish, Recalled, Technique, TechniqueReport, Why,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::memory::{KindWire, TemporalWire};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TechniqueWire {
+    Words,
+    Vectors,
+}
+
+impl From<TechniqueWire> for Technique {
+    fn from(technique: TechniqueWire) -> Self {
+        match technique {
+            TechniqueWire::Words => Self::Words,
+            TechniqueWire::Vectors => Self::Vectors,
+        }
+    }
+}
+
+impl From<Technique> for TechniqueWire {
+    fn from(technique: Technique) -> Self {
+        match technique {
+            Technique::Words => Self::Words,
+            Technique::Vectors => Self::Vectors,
+        }
+    }
+}
+
+/// The parts of the bundle that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IncludeWire {
+    Memories,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecallRequest {
+    /// A question or a few words.
+    #[schema(min_length = 1, max_length = 8192)]
+    pub query: String,
+    /// 1 to 100; 10 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100)]
+    pub limit: Option<usize>,
+    /// Searched together with `_global`; absent, every channel is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub channel: Option<String>,
+    /// Only memories or only facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<KindWire>,
+    /// Which parts of the bundle; absent, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include: Option<Vec<IncludeWire>>,
+    /// Only what was recorded at or after this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Timestamp>,
+    /// Only what was recorded before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub until: Option<Timestamp>,
+    /// What was true in the world at this time, as far as we know today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub as_of: Option<Timestamp>,
+    /// What we held to be true at this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub known_at: Option<Timestamp>,
+    /// Which techniques may search; absent, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub techniques: Option<Vec<TechniqueWire>>,
+    /// Say for each item why it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<bool>,
+}
+
+impl From<RecallRequest> for Wish {
+    fn from(request: RecallRequest) -> Self {
+        Self {
+            query: request.query,
+            limit: request.limit,
+            channel: request.channel,
+            kind: request.kind.map(Into::into),
+            since: request.since,
+            until: request.until,
+            as_of: request.as_of,
+            known_at: request.known_at,
+            techniques: request
+                .techniques
+                .map(|techniques| techniques.into_iter().map(Into::into).collect()),
+            explain: request.explain.unwrap_or(false),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct RecallResponse {
+    /// Best first.
+    pub items: Vec<RecallItem>,
+    /// What could not serve, and why; empty when all is well.
+    pub degraded: Vec<String>,
+    pub took_ms: f64,
+    /// How each technique did; only with `explain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub techniques: Option<Vec<TechniqueReportWire>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct RecallItem {
+    pub id: Uuid,
+    /// `memory`.
+    #[serde(rename = "type")]
+    pub item_type: String,
+    pub kind: KindWire,
+    /// True for facts: they outrank anything an agent believes.
+    pub authoritative: bool,
+    pub text: String,
+    pub score: f64,
+    pub channel: String,
+    pub domain: Option<String>,
+    pub topic: Option<String>,
+    pub temporal: Option<TemporalWire>,
+    pub confidence: f64,
+    pub pinned: bool,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<WhyWire>,
+}
+
+/// Which technique found an item where, and what then moved it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct WhyWire {
+    pub found_by: Vec<FoundWire>,
+    pub matched_words: Vec<String>,
+    pub factors: FactorsWire,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct FoundWire {
+    pub technique: TechniqueWire,
+    /// From 1.
+    pub rank: usize,
+    pub score: f32,
+}
+
+/// What the item's own properties multiplied its score by.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct FactorsWire {
+    pub temporal: f64,
+    pub recency: f64,
+    pub weight: f64,
+    pub confidence: f64,
+    pub kind: f64,
+    pub pinned: f64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct TechniqueReportWire {
+    pub technique: TechniqueWire,
+    pub took_ms: f64,
+    pub hits: usize,
+}
+
+impl From<Bundle> for RecallResponse {
+    fn from(bundle: Bundle) -> Self {
+        let techniques = (!bundle.techniques.is_empty())
+            .then(|| bundle.techniques.into_iter().map(Into::into).collect());
+        Self {
+            items: bundle.items.into_iter().map(Into::into).collect(),
+            degraded: bundle.degraded,
+            took_ms: millis(bundle.took),
+            techniques,
+        }
+    }
+}
+
+impl From<Recalled> for RecallItem {
+    fn from(recalled: Recalled) -> Self {
+        let Recalled { memory, temporal, score, why } = recalled;
+        let kind = KindWire::from(memory.kind);
+        Self {
+            id: memory.id.0,
+            item_type: "memory".to_owned(),
+            kind,
+            authoritative: kind == KindWire::Fact,
+            text: memory.content,
+            score,
+            channel: memory.channel,
+            domain: memory.domain,
+            topic: memory.topic,
+            temporal: temporal.map(Into::into),
+            confidence: memory.confidence,
+            pinned: memory.pinned,
+            created_at: memory.created_at,
+            why: why.map(Into::into),
+        }
+    }
+}
+
+impl From<Why> for WhyWire {
+    fn from(why: Why) -> Self {
+        Self {
+            found_by: why.found_by.into_iter().map(Into::into).collect(),
+            matched_words: why.matched_words,
+            factors: why.factors.into(),
+        }
+    }
+}
+
+impl From<Found> for FoundWire {
+    fn from(found: Found) -> Self {
+        Self { technique: found.technique.into(), rank: found.rank, score: found.score }
+    }
+}
+
+impl From<Factors> for FactorsWire {
+    fn from(factors: Factors) -> Self {
+        let Factors { temporal, recency, weight, confidence, kind, pinned } = factors;
+        Self { temporal, recency, weight, confidence, kind, pinned }
+    }
+}
+
+impl From<TechniqueReport> for TechniqueReportWire {
+    fn from(report: TechniqueReport) -> Self {
+        Self { technique: report.technique.into(), took_ms: millis(report.took), hits: report.hits }
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}
