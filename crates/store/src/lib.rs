@@ -9,6 +9,7 @@ mod cell;
 mod engine;
 mod migration;
 mod row;
+pub mod scope_check;
 pub mod sqlite;
 mod statement;
 mod value;
