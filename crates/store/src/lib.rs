@@ -6,6 +6,8 @@
 
 mod batch;
 mod cell;
+#[cfg(test)]
+mod conformance;
 mod engine;
 mod migration;
 mod row;

@@ -9,6 +9,8 @@ use uuid::Uuid;
 use super::*;
 use crate::{Expect, Fields, Step, values};
 
+mod conformance;
+
 const NOTES: &[Migration] = &[Migration {
     number: 1,
     name: "notes",
