@@ -32,7 +32,7 @@ pub struct Commit<'a> {
 pub trait CommitHook: Send + Sync + 'static {
     /// Batches were committed together, in this order. `reader` sees all of them. The hook deals
     /// with its own errors, for what was committed stays committed.
-    fn committed(&self, commits: &[Commit<'_>], reader: &Reader<'_>);
+    fn committed(&self, commits: &[Commit<'_>], reader: Reader<'_>);
 
     /// A call of [`committed`](Self::committed) was lost or broken off by a panic: whatever was
     /// derived from the database must be built anew.
@@ -44,7 +44,7 @@ pub trait CommitHook: Send + Sync + 'static {
 pub struct NoHook;
 
 impl CommitHook for NoHook {
-    fn committed(&self, _: &[Commit<'_>], _: &Reader<'_>) {}
+    fn committed(&self, _: &[Commit<'_>], _: Reader<'_>) {}
 
     fn missed(&self) {}
 }

@@ -6,13 +6,16 @@
 
 mod check;
 mod connection;
+mod entry;
 mod error;
 mod hook;
+mod index;
 mod migrate;
 mod options;
 mod readers;
 mod row_ref;
 mod run;
+mod search;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -22,10 +25,12 @@ use std::{path::Path, sync::Arc};
 use async_trait::async_trait;
 use mnemic_core::{Code, Error, Result};
 
+pub use index::{INDEX_BYTES_MAX_DEFAULT, Indexes};
 pub use hook::{Commit, CommitHook, NoHook, Reader};
 pub use migrate::MIGRATIONS;
 pub use options::Options;
 pub use row_ref::RowRef;
+pub use search::EmbeddedEngine;
 
 use self::{connection::Location, error::store_error, readers::Readers, writer::Writer};
 use crate::{Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Value};
@@ -77,7 +82,7 @@ impl<H: CommitHook> SqliteEngine<H> {
     /// and none happening meanwhile. It must be short: all writers wait for it.
     pub async fn exclusive<T: Send + 'static>(
         &self,
-        task: impl FnOnce(&Reader<'_>) -> T + Send + 'static,
+        task: impl FnOnce(Reader<'_>) -> T + Send + 'static,
     ) -> Result<T> {
         self.writer.exclusive(task).await
     }

@@ -73,12 +73,12 @@ impl Writer {
     /// Runs `task` between two commits.
     pub(super) async fn exclusive<T: Send + 'static>(
         &self,
-        task: impl FnOnce(&Reader<'_>) -> T + Send + 'static,
+        task: impl FnOnce(Reader<'_>) -> T + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let task: Task = Box::new(move |reader| {
             // The caller may have gone; nobody misses the answer then.
-            let _ = answer.send(reader.map(|reader| task(&reader)));
+            let _ = answer.send(reader.map(task));
         });
         self.requests.send(Request::Exclusive(task)).await.map_err(|_| closed())?;
         answered.await.unwrap_or_else(|_| Err(broken_off()))
@@ -183,7 +183,7 @@ impl Thread {
             let commits: Vec<_> =
                 done.iter().map(|it| Commit { scope: it.scope, touched: &it.touched }).collect();
             let told = catch_unwind(AssertUnwindSafe(|| {
-                self.hook.committed(&commits, &Reader::new(conn));
+                self.hook.committed(&commits, Reader::new(conn));
             }));
             if told.is_err() {
                 tracing::error!("the commit hook panicked; what it keeps must be built anew");

@@ -10,6 +10,9 @@ use super::*;
 use crate::{Expect, Fields, Step, values};
 
 mod conformance;
+mod faults;
+mod hook;
+mod migrations;
 
 const NOTES: &[Migration] = &[Migration {
     number: 1,
@@ -26,6 +29,8 @@ static ADD: Statement = Statement::workspace(
     "note.add",
     "INSERT INTO notes (workspace_id, id, body) VALUES ($1, $2, $3)",
 );
+static DELETE: Statement =
+    Statement::workspace("note.delete", "DELETE FROM notes WHERE workspace_id = $1 AND id = $2");
 static LIST: Statement = Statement::workspace(
     "note.list",
     "SELECT id, body FROM notes WHERE workspace_id = $1 ORDER BY id",

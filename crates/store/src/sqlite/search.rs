@@ -1,0 +1,192 @@
+//! Search on the embedded engine: the index finds, the rows settle.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mnemic_core::embed::ModelStamp;
+use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::{Error, Result};
+use mnemic_recall::{Index, cosine};
+use uuid::Uuid;
+
+use super::SqliteEngine;
+use super::entry::{self, Entry};
+use super::index::{Indexes, Slot, refused};
+use crate::statements::{memory, vector};
+use crate::{Engine, Fields, Scope, SearchEngine, values};
+
+/// How many of the nearest are settled by their full vectors; further down the quantised
+/// cosine is exact enough.
+const SETTLED: usize = 30;
+/// How many records are handed to the index at a time while it is built.
+const BUILD_CHUNK: usize = 8_192;
+
+/// The embedded engine with its search index.
+pub type EmbeddedEngine = Arc<SqliteEngine<Indexes>>;
+
+#[async_trait]
+impl SearchEngine for EmbeddedEngine {
+    async fn use_model(&self, stamp: &ModelStamp) -> Result<()> {
+        self.hook().use_model(stamp);
+        Ok(())
+    }
+
+    async fn search_words(
+        &self,
+        scope: Scope,
+        query: &str,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let (query, filter) = (query.to_owned(), entry::clauses(filter));
+        with_index(self, scope, move |index| {
+            index.words(&query, &filter, limit).into_iter().map(hit).collect()
+        })
+        .await
+    }
+
+    async fn search_vectors(
+        &self,
+        scope: Scope,
+        query: &[f32],
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let Some(model) = self.hook().model() else { return Ok(vec![]) };
+        let (vector, filter) = (query.to_vec(), entry::clauses(filter));
+        let mut hits: Vec<Hit> = with_index(self, scope, move |index| {
+            index.nearest(&vector, &filter, limit.max(SETTLED)).into_iter().map(hit).collect()
+        })
+        .await?;
+        let key = model.key();
+        let wanted = hits.iter().take(SETTLED).map(|hit| values![hit.id, key.as_str()]).collect();
+        let rows = self.read_each(scope, &vector::LOOKUP, wanted).await?;
+        for (hit, rows) in hits.iter_mut().zip(rows) {
+            if let Some(row) = rows.first() {
+                hit.score = cosine(query, &row.vector("vector")?);
+            }
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    async fn matched_words(
+        &self,
+        scope: Scope,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<Vec<Vec<String>>> {
+        let (query, ids) = (query.to_owned(), ids.to_vec());
+        with_index(self, scope, move |index| {
+            ids.iter().map(|id| index.matched_terms(&query, id.as_bytes())).collect()
+        })
+        .await
+    }
+
+    fn forget(&self, scope: Scope) {
+        if let Scope::Workspace(workspace) = scope {
+            self.hook().forget(workspace);
+        }
+    }
+
+    fn describe(&self) -> String {
+        self.hook().describe()
+    }
+}
+
+fn hit(hit: mnemic_recall::Hit) -> Hit {
+    Hit { id: Uuid::from_bytes(hit.key), score: hit.score }
+}
+
+/// Uses a workspace's index on a thread that may compute, building it first if need be.
+async fn with_index<T: Send + 'static>(
+    engine: &EmbeddedEngine,
+    scope: Scope,
+    use_index: impl FnOnce(&Index) -> T + Send + 'static,
+) -> Result<T> {
+    let Scope::Workspace(workspace) = scope else {
+        return Err(Error::internal("a search needs a workspace"));
+    };
+    let slot = ready_slot(engine, workspace).await?;
+    tokio::task::spawn_blocking(move || slot.with(use_index))
+        .await
+        .map_err(|e| Error::internal("a search broke off").caused_by(e))?
+        .ok_or_else(|| Error::internal("the index was dropped during a search; try again"))
+}
+
+async fn ready_slot(engine: &EmbeddedEngine, workspace: Uuid) -> Result<Arc<Slot>> {
+    let slot = engine.hook().slot(workspace);
+    if slot.is_ready() {
+        return Ok(slot);
+    }
+    let building = slot.build.lock().await;
+    if !slot.is_ready() {
+        let built = build(engine, workspace, &slot).await;
+        if built.is_err() {
+            slot.give_up();
+        }
+        built?;
+        engine.hook().evict(workspace);
+    }
+    drop(building);
+    Ok(slot)
+}
+
+/// Builds an index as the hook's documentation describes.
+async fn build(engine: &EmbeddedEngine, workspace: Uuid, slot: &Arc<Slot>) -> Result<()> {
+    let started = std::time::Instant::now();
+    slot.begin();
+    let model = engine.hook().model();
+    let index = {
+        let (engine, model) = (engine.clone(), model.clone());
+        tokio::task::spawn_blocking(move || scan(&engine, workspace, model.as_ref()))
+            .await
+            .map_err(|e| Error::internal("building the index broke off").caused_by(e))??
+    };
+    let (items, bytes) = (index.len(), index.bytes());
+    let slot = slot.clone();
+    engine
+        .exclusive(move |reader| slot.install(index, workspace, model.as_ref(), *reader))
+        .await??;
+    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(%workspace, items, bytes, took_ms, "index built");
+    Ok(())
+}
+
+/// Reads on one thread while another fills the index.
+fn scan(engine: &EmbeddedEngine, workspace: Uuid, model: Option<&ModelStamp>) -> Result<Index> {
+    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<Entry>>(4);
+    let dimensions = model.map(|model| model.dimensions);
+    std::thread::scope(|threads| {
+        let filling = threads.spawn(move || {
+            let mut index = Index::new(dimensions);
+            for chunk in receiver {
+                let tags: Vec<_> = chunk.iter().map(Entry::tag_slices).collect();
+                let documents: Vec<_> = chunk
+                    .iter()
+                    .zip(&tags)
+                    .map(|(entry, tags)| entry.document(tags))
+                    .collect::<Result<_>>()?;
+                index.extend(&documents).map_err(|e| refused(&e))?;
+            }
+            Ok(index)
+        });
+        let mut chunk = Vec::with_capacity(BUILD_CHUNK);
+        let key = model.map(ModelStamp::key).unwrap_or_default();
+        let stopped = || Error::internal("building the index stopped");
+        let scope = Scope::Workspace(workspace);
+        let read = engine.scan(scope, &memory::SEARCH_ENTRIES, values![key], |row| {
+            chunk.push(Entry::from_row(row)?);
+            if chunk.len() == BUILD_CHUNK {
+                sender.send(std::mem::take(&mut chunk)).map_err(|_| stopped())?;
+            }
+            Ok(())
+        });
+        let last = sender.send(chunk).map_err(|_| stopped());
+        drop(sender);
+        // What went wrong while filling explains a reader that could not hand on.
+        let index = filling.join().map_err(|_| stopped())??;
+        read.and(last).map(|()| index)
+    })
+}
