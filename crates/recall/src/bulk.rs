@@ -1,0 +1,132 @@
+//! Many documents at once: tokenised on several threads, then listed on one.
+//!
+//! Tokenising and stemming are most of the work of a rebuild and need no shared state. Each thread
+//! numbers the terms it meets for itself and remembers the stem of every word it has seen; the
+//! numbers are translated once per distinct term when the lists are written.
+
+use crate::analysis::Analyzer;
+use crate::document::Document;
+use crate::index::{Index, Terms};
+use crate::interner::Interner;
+
+/// Documents per round; bounds the memory between tokenising and listing.
+const ROUND: usize = 32_768;
+/// Below this many documents a thread costs more than it saves.
+const PER_THREAD_MIN: usize = 256;
+const THREADS_MAX: usize = 8;
+
+/// Adds checked documents.
+pub(crate) fn extend(index: &mut Index, documents: &[Document<'_>]) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let mut workers: Vec<Worker> = Vec::new();
+    workers.resize_with(threads, Worker::new);
+    for round in documents.chunks(ROUND) {
+        let share = round.len().div_ceil(threads).max(PER_THREAD_MIN);
+        std::thread::scope(|scope| {
+            let mut shares = round.chunks(share).zip(&mut workers);
+            let own = shares.next();
+            for (documents, worker) in shares {
+                scope.spawn(|| worker.tokenise(documents));
+            }
+            if let Some((documents, worker)) = own {
+                worker.tokenise(documents);
+            }
+        });
+        for (documents, worker) in round.chunks(share).zip(&mut workers) {
+            worker.list(documents, index);
+        }
+    }
+}
+
+struct Worker {
+    analyzer: Analyzer,
+    /// Words as they stand in texts, to this worker's number of their term.
+    words: Interner<u32>,
+    terms: Interner<()>,
+    /// The terms in the order of their numbers.
+    vocabulary: Vec<String>,
+    /// How often each term is in the current document; all zero between documents.
+    frequencies: Vec<u32>,
+    /// Terms and frequencies of all documents, one after the other.
+    counts: Vec<(u32, u32)>,
+    /// Where each document's counts end, and its length.
+    documents: Vec<(usize, u32)>,
+    /// This worker's numbers to the index's ids, and the epoch in which they hold.
+    ids: Vec<(u32, u32)>,
+}
+
+impl Worker {
+    fn new() -> Self {
+        Self {
+            analyzer: Analyzer::new(),
+            words: Interner::new(),
+            terms: Interner::new(),
+            vocabulary: Vec::new(),
+            frequencies: Vec::new(),
+            counts: Vec::new(),
+            documents: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    fn tokenise(&mut self, documents: &[Document<'_>]) {
+        let Self { words, terms, vocabulary, frequencies, counts, .. } = self;
+        let stems = Analyzer::new();
+        for document in documents {
+            let start = counts.len();
+            let mut length = 0;
+            self.analyzer.tokens(document.text, &mut |token| {
+                let known = words.len();
+                let word = words.intern(token);
+                if words.len() > known {
+                    let term = stems.stem(token);
+                    let number = terms.intern(&term);
+                    if number as usize == vocabulary.len() {
+                        vocabulary.push(term.into_owned());
+                        frequencies.push(0);
+                    }
+                    *words.get_mut(word) = number;
+                }
+                let number = *words.get(word);
+                let frequency = &mut frequencies[number as usize];
+                if *frequency == 0 {
+                    counts.push((number, 0));
+                }
+                *frequency += 1;
+                length += 1;
+            });
+            for (number, frequency) in &mut counts[start..] {
+                *frequency = std::mem::take(&mut frequencies[*number as usize]);
+            }
+            self.documents.push((counts.len(), length));
+        }
+    }
+
+    fn list(&mut self, documents: &[Document<'_>], index: &mut Index) {
+        // Replacing a document may release ids and so end the translations made before it; a new
+        // epoch then starts, in which each term is looked up again.
+        let mut epoch = 1;
+        let mut start = 0;
+        self.ids.clear();
+        self.ids.resize(self.vocabulary.len(), (0, 0));
+        let mut terms = Vec::new();
+        for (document, &(end, length)) in documents.iter().zip(&self.documents) {
+            let replaces = index.contains(&document.key);
+            terms.clear();
+            for &(number, tf) in &self.counts[start..end] {
+                let (id, known) = &mut self.ids[number as usize];
+                if *known != epoch {
+                    *id = index.lexicon_mut().intern(&self.vocabulary[number as usize]);
+                    *known = epoch;
+                }
+                terms.push((*id, tf));
+            }
+            terms.sort_unstable_by_key(|&(id, _)| id);
+            index.write(document, &Terms { counts: &terms, length });
+            start = end;
+            epoch += u32::from(replaces);
+        }
+        self.counts.clear();
+        self.documents.clear();
+    }
+}

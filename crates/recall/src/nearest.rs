@@ -1,0 +1,125 @@
+//! Search by vector: approximate cosines from the quantised codes.
+//!
+//! Planned by how many rows pass the filter: up to about 50,000 the int8 codes of exactly those
+//! are scanned; above it one-bit codes first thin them to a shortlist, in a tenth of the memory
+//! traffic. The caller rescores the results with f32 vectors.
+
+use crate::bits;
+use crate::document::Hit;
+use crate::filter::Selection;
+use crate::kernels::{self, Hamming};
+use crate::top::{Top, rank, unrank};
+use crate::vectors::{SIGNS_FROM, Vectors, words};
+use std::borrow::Cow;
+
+/// How many rows the one-bit codes leave for the int8 codes.
+const SHORTLIST: usize = 2_000;
+/// Rows per call of a kernel.
+const BATCH: usize = 1024;
+
+pub(crate) fn search(selection: &Selection<'_>, query: &[f32], k: usize) -> Vec<Hit> {
+    let Some(vectors) = selection.index.vectors() else { return Vec::new() };
+    let Some(query) = Query::new(query, vectors.dimensions()) else { return Vec::new() };
+    if k == 0 || selection.is_empty() {
+        return Vec::new();
+    }
+    let mask = match &selection.words {
+        None => Cow::Borrowed(vectors.present()),
+        Some(words) => words.iter().zip(vectors.present()).map(|(a, b)| a & b).collect(),
+    };
+    let mut scan = Scan { vectors, query: &query, top: Top::new(selection.index.keys(), k) };
+    let shortlist = if bits::count(&mask) > SIGNS_FROM { scan.shortlist(&mask, k) } else { None };
+    match shortlist {
+        Some(slots) => scan.score(&slots),
+        None => scan.score_all(&mask),
+    }
+    let hits = scan.top.into_sorted();
+    hits.map(|(score, key)| Hit { key, score: unrank(score) }).collect()
+}
+
+/// A query vector in the forms the kernels want.
+struct Query {
+    /// At length one.
+    unit: Vec<f32>,
+    codes: Vec<i16>,
+    /// What brings the codes to length one.
+    factor: f32,
+}
+
+impl Query {
+    /// None for a query that has no direction or the wrong dimensions.
+    #[expect(clippy::cast_possible_truncation, reason = "values are scaled to ±4,095")]
+    fn new(vector: &[f32], dimensions: usize) -> Option<Self> {
+        let largest = vector.iter().fold(0.0_f32, |max, v| max.max(v.abs()));
+        let usable = largest > 0.0 && vector.iter().all(|v| v.is_finite());
+        if vector.len() != dimensions || !usable {
+            return None;
+        }
+        // Scaled by the largest value first, lest squares overflow or vanish.
+        let scaled: Vec<f32> = vector.iter().map(|v| v / largest).collect();
+        let length = scaled.iter().map(|v| v * v).sum::<f32>().sqrt();
+        let codes: Vec<i16> = scaled.iter().map(|v| (v * 4095.0).round() as i16).collect();
+        let code_length = codes.iter().map(|&c| f32::from(c) * f32::from(c)).sum::<f32>().sqrt();
+        let unit = scaled.iter().map(|v| v / length).collect();
+        Some(Self { unit, codes, factor: 1.0 / code_length })
+    }
+}
+
+struct Scan<'a> {
+    vectors: &'a Vectors,
+    query: &'a Query,
+    top: Top<'a>,
+}
+
+impl Scan<'_> {
+    /// Scores every slot of the mask by its int8 code.
+    fn score_all(&mut self, mask: &[u64]) {
+        let mut slots = Vec::with_capacity(BATCH + 64);
+        for (base, &word) in (0..).step_by(64).zip(mask) {
+            slots.extend(bits::positions(word).map(|bit| base + bit));
+            if slots.len() >= BATCH {
+                self.score(&slots);
+                slots.clear();
+            }
+        }
+        self.score(&slots);
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a cosine needs no more than an f32 holds")]
+    fn score(&mut self, slots: &[u32]) {
+        let mut dots = Vec::with_capacity(slots.len());
+        kernels::dots(&self.query.codes, self.vectors.codes(), slots, &mut dots);
+        for (&slot, dot) in slots.iter().zip(dots) {
+            let cosine = dot as f32 * (self.vectors.factors()[slot as usize] * self.query.factor);
+            self.top.offer(rank(cosine), slot);
+        }
+    }
+
+    /// The slots of the mask whose one-bit codes are nearest, ascending. None if there are no
+    /// one-bit codes.
+    fn shortlist(&self, mask: &[u64], k: usize) -> Option<Vec<u32>> {
+        let (query, rows) = self.vectors.signs_of(&self.query.unit)?;
+        let wanted = SHORTLIST.max(k.saturating_mul(4));
+        let mut found: Vec<(u32, u32)> = Vec::with_capacity(2 * SHORTLIST + BATCH);
+        let mut search = Hamming { query: &query, limit: u32::MAX };
+        let stride = words(self.vectors.dimensions());
+        let batches = rows.chunks(BATCH * stride).zip(mask.chunks(BATCH / 64));
+        for (first, (rows, mask)) in (0..).step_by(BATCH).zip(batches) {
+            search.scan(rows, mask, first, &mut found);
+            if found.len() >= wanted.saturating_mul(2) {
+                // Equal distances later on lose: which of them stay is arbitrary but fixed.
+                let (_, &mut (limit, _), _) = found.select_nth_unstable(wanted - 1);
+                found.truncate(wanted);
+                search.limit = limit;
+            }
+        }
+        if found.len() > wanted {
+            found.select_nth_unstable(wanted - 1);
+            found.truncate(wanted);
+        }
+        let mut slots: Vec<u32> = found.into_iter().map(|(_, slot)| slot).collect();
+        // In the order of memory, which the processor can run ahead of.
+        slots.sort_unstable();
+        Some(slots)
+    }
+}
