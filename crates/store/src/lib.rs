@@ -12,13 +12,30 @@ mod engine;
 mod migration;
 mod row;
 pub mod scope_check;
+mod search;
 pub mod sqlite;
 mod statement;
+pub mod statements;
+mod store;
 mod value;
 
 pub use batch::{Batch, Expect, Step, Touched};
 pub use engine::{CheckDepth, Engine, Finding};
 pub use migration::Migration;
 pub use row::{Column, Fields, Row};
+pub use search::SearchEngine;
 pub use statement::{Scope, Statement, StatementScope};
+pub use store::EngineStore;
 pub use value::Value;
+
+/// Opens the embedded store: SQLite in one file, searched in process. Blocks. A new file is
+/// created where there is none; a damaged, foreign or newer one is refused and left alone.
+pub fn open_embedded(
+    path: &std::path::Path,
+    options: sqlite::Options,
+    index_bytes_max: usize,
+) -> mnemic_core::Result<EngineStore<sqlite::EmbeddedEngine>> {
+    let indexes = std::sync::Arc::new(sqlite::Indexes::new(index_bytes_max));
+    let engine = sqlite::SqliteEngine::open(path, options, sqlite::MIGRATIONS, indexes)?;
+    Ok(EngineStore::new(engine))
+}

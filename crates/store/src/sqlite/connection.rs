@@ -11,7 +11,8 @@ use std::{
 use mnemic_core::{Code, Error, Result};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{error::store_error, options::Options};
+use super::{error::store_error, options::Options, row_ref::RowRef, run};
+use crate::{Scope, Statement, Value};
 
 /// The first version without the fault that could lose commits when the log is reset.
 const VERSION_MIN: i32 = 3_051_003;
@@ -50,6 +51,19 @@ impl Location {
         let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         pragmas(&conn, &[("query_only", "ON")])?;
         Ok(conn)
+    }
+
+    /// As [`SqliteEngine::scan`](super::SqliteEngine::scan), for threads that outlive a borrow
+    /// of the engine.
+    pub(super) fn scan(
+        &self,
+        scope: Scope,
+        statement: &'static Statement,
+        params: Vec<Value>,
+        each: impl FnMut(&RowRef<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let arguments = statement.arguments(scope, params)?;
+        run::scan(&self.open_reader()?, statement, &arguments, each)
     }
 
     fn connect(&self, mode: OpenFlags) -> Result<Connection> {

@@ -2,8 +2,8 @@
 //! two belong together: a tag that one writes, the other asks for.
 
 use jiff::Timestamp;
-use mnemic_core::recall::SearchFilter;
 use mnemic_core::Result;
+use mnemic_core::recall::SearchFilter;
 use mnemic_recall::{Clause, Code, Document, Filter, Key, NUMBERS};
 
 use super::index::refused;
@@ -61,8 +61,7 @@ pub(super) fn lend<T>(row: &RowRef<'_>, show: impl FnOnce(&Document<'_>) -> T) -
 }
 
 fn tags(row: &RowRef<'_>) -> Result<Vec<String>> {
-    let mut tags =
-        vec![tag("kind", row.text("kind")?), tag("channel", row.text("channel")?)];
+    let mut tags = vec![tag("kind", row.text("kind")?), tag("channel", row.text("channel")?)];
     if let Some(domain) = row.opt_text("domain")? {
         tags.push(tag("domain", domain));
     }
@@ -114,11 +113,8 @@ pub(super) fn clauses(filter: &SearchFilter) -> Filter {
     if filter.live_only() {
         clauses.push(Clause::NoTag(vec![SUPERSEDED.to_owned()]));
     }
-    let at_most = |column, at: Timestamp| Clause::Range {
-        column,
-        min: i64::MIN,
-        max: at.as_microsecond(),
-    };
+    let at_most =
+        |column, at: Timestamp| Clause::Range { column, min: i64::MIN, max: at.as_microsecond() };
     let beyond = |column, at: Timestamp| Clause::Range {
         column,
         min: at.as_microsecond().saturating_add(1),

@@ -40,7 +40,7 @@ enum State {
     Absent,
     /// Being built: what is committed meanwhile is noted.
     Building(Vec<Touched>),
-    Ready(Index),
+    Ready(Box<Index>),
 }
 
 impl Slot {
@@ -91,7 +91,7 @@ impl Slot {
                 refresh(&mut index, workspace, *touched, model, reader)?;
             }
         }
-        *state = State::Ready(index);
+        *state = State::Ready(Box::new(index));
         Ok(())
     }
 }
@@ -193,10 +193,10 @@ impl Indexes {
 }
 
 impl CommitHook for Indexes {
-    fn committed(&self, commits: &[Commit<'_>], reader: &Reader<'_>) {
+    fn committed(&self, commits: &[Commit<'_>], reader: Reader<'_>) {
         for commit in commits {
             if let Scope::Workspace(workspace) = commit.scope {
-                self.follow(workspace, commit.touched, *reader);
+                self.follow(workspace, commit.touched, reader);
             }
         }
     }

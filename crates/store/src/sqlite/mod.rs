@@ -25,8 +25,8 @@ use std::{path::Path, sync::Arc};
 use async_trait::async_trait;
 use mnemic_core::{Code, Error, Result};
 
-pub use index::{INDEX_BYTES_MAX_DEFAULT, Indexes};
 pub use hook::{Commit, CommitHook, NoHook, Reader};
+pub use index::{INDEX_BYTES_MAX_DEFAULT, Indexes};
 pub use migrate::MIGRATIONS;
 pub use options::Options;
 pub use row_ref::RowRef;
@@ -74,8 +74,7 @@ impl<H: CommitHook> SqliteEngine<H> {
         params: Vec<Value>,
         each: impl FnMut(&RowRef<'_>) -> Result<()>,
     ) -> Result<()> {
-        let arguments = statement.arguments(scope, params)?;
-        run::scan(&self.location.open_reader()?, statement, &arguments, each)
+        self.location.scan(scope, statement, params, each)
     }
 
     /// Runs a task on the writer's thread between two commits, with every earlier write visible

@@ -10,6 +10,7 @@ use mnemic_recall::{Index, cosine};
 use uuid::Uuid;
 
 use super::SqliteEngine;
+use super::connection::Location;
 use super::entry::{self, Entry};
 use super::index::{Indexes, Slot, refused};
 use crate::statements::{memory, vector};
@@ -22,7 +23,7 @@ const SETTLED: usize = 30;
 const BUILD_CHUNK: usize = 8_192;
 
 /// The embedded engine with its search index.
-pub type EmbeddedEngine = Arc<SqliteEngine<Indexes>>;
+pub type EmbeddedEngine = SqliteEngine<Indexes>;
 
 #[async_trait]
 impl SearchEngine for EmbeddedEngine {
@@ -139,15 +140,15 @@ async fn build(engine: &EmbeddedEngine, workspace: Uuid, slot: &Arc<Slot>) -> Re
     slot.begin();
     let model = engine.hook().model();
     let index = {
-        let (engine, model) = (engine.clone(), model.clone());
-        tokio::task::spawn_blocking(move || scan(&engine, workspace, model.as_ref()))
+        let (location, model) = (engine.location.clone(), model.clone());
+        tokio::task::spawn_blocking(move || scan(&location, workspace, model.as_ref()))
             .await
             .map_err(|e| Error::internal("building the index broke off").caused_by(e))??
     };
     let (items, bytes) = (index.len(), index.bytes());
     let slot = slot.clone();
     engine
-        .exclusive(move |reader| slot.install(index, workspace, model.as_ref(), *reader))
+        .exclusive(move |reader| slot.install(index, workspace, model.as_ref(), reader))
         .await??;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(%workspace, items, bytes, took_ms, "index built");
@@ -155,7 +156,7 @@ async fn build(engine: &EmbeddedEngine, workspace: Uuid, slot: &Arc<Slot>) -> Re
 }
 
 /// Reads on one thread while another fills the index.
-fn scan(engine: &EmbeddedEngine, workspace: Uuid, model: Option<&ModelStamp>) -> Result<Index> {
+fn scan(location: &Location, workspace: Uuid, model: Option<&ModelStamp>) -> Result<Index> {
     let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<Entry>>(4);
     let dimensions = model.map(|model| model.dimensions);
     std::thread::scope(|threads| {
@@ -176,7 +177,7 @@ fn scan(engine: &EmbeddedEngine, workspace: Uuid, model: Option<&ModelStamp>) ->
         let key = model.map(ModelStamp::key).unwrap_or_default();
         let stopped = || Error::internal("building the index stopped");
         let scope = Scope::Workspace(workspace);
-        let read = engine.scan(scope, &memory::SEARCH_ENTRIES, values![key], |row| {
+        let read = location.scan(scope, &memory::SEARCH_ENTRIES, values![key], |row| {
             chunk.push(Entry::from_row(row)?);
             if chunk.len() == BUILD_CHUNK {
                 sender.send(std::mem::take(&mut chunk)).map_err(|_| stopped())?;

@@ -1,0 +1,51 @@
+//! The half of the engine port that is about finding: databases differ most here, so each
+//! engine brings its own. Scores are greater for better, whatever the engine.
+
+use async_trait::async_trait;
+use mnemic_core::Result;
+use mnemic_core::embed::ModelStamp;
+use mnemic_core::recall::{Hit, SearchFilter};
+use uuid::Uuid;
+
+use crate::{Engine, Scope};
+
+/// An engine that can search what it holds.
+///
+/// A search that starts after a write was answered finds it. The filter is applied before
+/// ranking: a search never returns fewer than `limit` while more pass the filter and match.
+#[async_trait]
+pub trait SearchEngine: Engine {
+    /// From now on, vectors of this model are searched and no others.
+    async fn use_model(&self, stamp: &ModelStamp) -> Result<()>;
+
+    async fn search_words(
+        &self,
+        scope: Scope,
+        query: &str,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Hit>>;
+
+    /// With true cosines as scores, at least for the first ranks.
+    async fn search_vectors(
+        &self,
+        scope: Scope,
+        query: &[f32],
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Hit>>;
+
+    /// Which of the query's words each record has, as the query spells them.
+    async fn matched_words(
+        &self,
+        scope: Scope,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<Vec<Vec<String>>>;
+
+    /// Drops whatever is held for a workspace outside of its rows.
+    fn forget(&self, scope: Scope);
+
+    /// What the search side has to say about its health.
+    fn describe(&self) -> String;
+}

@@ -1,0 +1,47 @@
+//! Every statement, once, in the SQL that both engines speak: one file per noun, with the
+//! mapping between rows and core's types beside it.
+
+pub(crate) mod answer;
+pub(crate) mod edge;
+pub(crate) mod memory;
+pub(crate) mod run;
+pub(crate) mod token;
+pub(crate) mod vector;
+pub(crate) mod workspace;
+
+#[cfg(test)]
+mod tests;
+
+use mnemic_core::{Code, Error, Result};
+
+use crate::{Expect, Statement, Step, Value};
+
+/// All of them, for the tests that prepare each on every engine and prove its scope.
+pub fn all() -> impl Iterator<Item = &'static Statement> {
+    [workspace::ALL, token::ALL, memory::ALL, edge::ALL, run::ALL, answer::ALL, vector::ALL]
+        .into_iter()
+        .flatten()
+        .copied()
+}
+
+/// A step that must change exactly one row; otherwise somebody else was faster.
+fn exactly_one(statement: &'static Statement, params: Vec<Value>) -> Step {
+    Step::new(statement, params)
+        .expect(Expect::Rows(1))
+        .otherwise(Code::Stale, "the record was changed meanwhile; try again")
+}
+
+/// A list of names as it is kept.
+fn names(names: &[String]) -> Value {
+    Value::Json(names.into())
+}
+
+fn names_from(json: serde_json::Value) -> Result<Vec<String>> {
+    serde_json::from_value(json)
+        .map_err(|e| Error::new(Code::Corrupt, "a stored list of names is damaged").caused_by(e))
+}
+
+/// Limits are checked far below this by core.
+fn limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

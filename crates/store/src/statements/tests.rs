@@ -1,0 +1,50 @@
+//! What holds for every statement, so that a new one cannot get it wrong unnoticed.
+
+use std::collections::BTreeSet;
+
+use super::{all, workspace};
+use crate::sqlite::MIGRATIONS;
+
+fn database() -> rusqlite::Connection {
+    let conn = rusqlite::Connection::open_in_memory().unwrap();
+    for migration in MIGRATIONS {
+        conn.execute_batch(migration.sql).unwrap();
+    }
+    conn
+}
+
+#[test]
+fn every_statement_stays_inside_its_workspace() {
+    let faults: Vec<_> = all().flat_map(crate::scope_check::statement_faults).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_statement_fits_the_schema() {
+    let conn = database();
+    for statement in all() {
+        conn.prepare(statement.sql).unwrap_or_else(|e| panic!("{}: {e}", statement.name));
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let names: Vec<_> = all().map(|statement| statement.name).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+}
+
+#[test]
+fn a_hard_delete_forgets_no_table() {
+    let conn = database();
+    let mut tables = conn
+        .prepare(
+            "SELECT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+             WHERE t.type = 'table' AND c.name = 'workspace_id' AND t.name <> 'tokens'",
+        )
+        .unwrap();
+    let in_schema: BTreeSet<String> =
+        tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let emptied: BTreeSet<String> =
+        workspace::CONTENTS.iter().map(|content| content.table.to_owned()).collect();
+    assert_eq!(in_schema, emptied);
+}

@@ -1,0 +1,84 @@
+//! Tokens. A request has no workspace before its token is found, so these run in the
+//! system's scope.
+
+use mnemic_core::Result;
+use mnemic_core::ids::{TokenId, WorkspaceId};
+use mnemic_core::principal::Principal;
+use mnemic_core::token::Token;
+
+use crate::{Fields, Row, Statement, Step, values};
+
+pub(crate) static ANY: Statement = Statement::system("token.any", "SELECT id FROM tokens LIMIT 1");
+
+pub(crate) static FIND: Statement = Statement::system(
+    "token.find",
+    "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator
+     FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
+     WHERE t.hash = $1 AND t.revoked_at IS NULL AND w.deleted_at IS NULL",
+);
+
+static ADD: Statement = Statement::system(
+    "token.add",
+    "INSERT INTO tokens
+         (id, workspace_id, hash, prefix, role, agent, user_name, operator, created_at, revoked_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)",
+);
+
+pub(crate) static LIST: Statement = Statement::system(
+    "token.list",
+    "SELECT t.id, t.workspace_id, w.name AS workspace, t.role, t.agent, t.user_name, t.operator,
+            t.prefix, t.created_at, t.revoked_at
+     FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
+     WHERE ($1 IS NULL OR t.workspace_id = $1) AND ($2 IS NULL OR t.id < $2)
+       AND w.deleted_at IS NULL
+     ORDER BY t.id DESC LIMIT $3",
+);
+
+pub(crate) static REVOKE: Statement = Statement::system(
+    "token.revoke",
+    "UPDATE tokens SET revoked_at = coalesce(revoked_at, $3)
+     WHERE id = $2 AND ($1 IS NULL OR workspace_id = $1) RETURNING id",
+);
+
+pub(crate) static ALL: &[&Statement] = &[&ANY, &FIND, &ADD, &LIST, &REVOKE];
+
+pub(crate) fn add(token: &Token, hash: &[u8; 32]) -> Step {
+    let params = values![
+        token.id.0,
+        token.workspace_id.0,
+        &hash[..],
+        &token.prefix,
+        &token.role,
+        token.agent.as_deref(),
+        token.user.as_deref(),
+        token.operator,
+        token.created_at,
+    ];
+    Step::new(&ADD, params)
+}
+
+pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
+    Ok(Principal {
+        token_id: TokenId(row.uuid("id")?),
+        workspace_id: WorkspaceId(row.uuid("workspace_id")?),
+        role: row.string("role")?,
+        agent: row.opt_string("agent")?,
+        user: row.opt_string("user_name")?,
+        operator: row.bool("operator")?,
+    })
+}
+
+pub(crate) fn from_row(row: &Row) -> Result<Token> {
+    Ok(Token {
+        id: TokenId(row.uuid("id")?),
+        workspace_id: WorkspaceId(row.uuid("workspace_id")?),
+        workspace: row.string("workspace")?,
+        role: row.string("role")?,
+        agent: row.opt_string("agent")?,
+        user: row.opt_string("user_name")?,
+        operator: row.bool("operator")?,
+        prefix: row.string("prefix")?,
+        created_at: row.time("created_at")?,
+        revoked_at: row.opt_time("revoked_at")?,
+    })
+}
