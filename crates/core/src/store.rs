@@ -108,7 +108,6 @@ pub trait WorkspaceStore {
 
 #[async_trait]
 pub trait TokenStore {
-    async fn any_token(&self) -> Result<bool>;
     /// By the secret's hash; nobody, if it is revoked or its workspace is deleted.
     async fn find_principal(&self, hash: &[u8; 32]) -> Result<Option<Principal>>;
     async fn add_token(&self, token: &Token, hash: &[u8; 32]) -> Result<()>;

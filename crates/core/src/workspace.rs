@@ -102,11 +102,9 @@ pub struct Erasure {
 }
 
 impl Mnemic {
-    /// Makes the first workspace and its admin token on a new store. `None` if one exists.
-    pub async fn bootstrap(&self) -> Result<Option<Secret>> {
-        if self.store.any_token().await? {
-            return Ok(None);
-        }
+    /// Makes an operator's token, and the first workspace if there is none yet. For whoever
+    /// holds the store itself, and so needs no token to prove it.
+    pub async fn bootstrap(&self) -> Result<Secret> {
         let workspace = match self.store.find_workspace(DEFAULT_NAME).await? {
             Some(workspace) => workspace,
             None => self.make_workspace(DEFAULT_NAME).await?,
@@ -121,7 +119,7 @@ impl Mnemic {
         };
         let wish = NewToken { role: ADMIN.to_owned(), operator: true, ..NewToken::default() };
         let (_, secret) = self.create_token(&root, wish).await?;
-        Ok(Some(secret))
+        Ok(secret)
     }
 
     pub async fn create_workspace(&self, caller: &Caller, name: &str) -> Result<Workspace> {
@@ -234,7 +232,7 @@ impl Mnemic {
 }
 
 fn taken(name: &str) -> Error {
-    Error::conflict(format!("a workspace called `{name}` exists already (perhaps deleted softly)"))
+    Error::conflict(format!("a workspace called `{name}` exists already"))
 }
 
 #[cfg(test)]

@@ -234,10 +234,6 @@ impl<E: SearchEngine> WorkspaceStore for EngineStore<E> {
 
 #[async_trait]
 impl<E: SearchEngine> TokenStore for EngineStore<E> {
-    async fn any_token(&self) -> Result<bool> {
-        Ok(!self.engine.read(Scope::System, &token::ANY, vec![]).await?.is_empty())
-    }
-
     async fn find_principal(&self, hash: &[u8; 32]) -> Result<Option<Principal>> {
         let params = values![&hash[..]];
         self.first(Scope::System, &token::FIND, params, token::principal_from_row).await

@@ -8,8 +8,6 @@ use mnemic_core::token::Token;
 
 use crate::{Fields, Row, Statement, Step, values};
 
-pub(crate) static ANY: Statement = Statement::system("token.any", "SELECT id FROM tokens LIMIT 1");
-
 pub(crate) static FIND: Statement = Statement::system(
     "token.find",
     "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator
@@ -40,7 +38,7 @@ pub(crate) static REVOKE: Statement = Statement::system(
      WHERE id = $2 AND ($1 IS NULL OR workspace_id = $1) RETURNING id",
 );
 
-pub(crate) static ALL: &[&Statement] = &[&ANY, &FIND, &ADD, &LIST, &REVOKE];
+pub(crate) static ALL: &[&Statement] = &[&FIND, &ADD, &LIST, &REVOKE];
 
 pub(crate) fn add(token: &Token, hash: &[u8; 32]) -> Step {
     let params = values![
