@@ -76,7 +76,7 @@ impl Client {
     }
 }
 
-const REFUSED: &str = "its host is a private address; allow private addresses to use it";
+pub(crate) const REFUSED: &str = "its host is a private address; allow private addresses to use it";
 
 /// The body, if it is no longer than that.
 pub async fn read_limited(mut response: Response, bytes_max: usize) -> Result<Vec<u8>> {

@@ -9,5 +9,6 @@ pub mod openai;
 pub mod weights;
 
 pub use self::minilm::MiniLm;
+pub use self::openai::{OpenAiEmbedder, OpenAiOptions};
 
 pub use self::weights::{ModelFiles, OnProgress, Progress, WeightsSource, default_cache, obtain};

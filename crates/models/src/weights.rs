@@ -15,6 +15,7 @@ use std::sync::Arc;
 use mnemic_core::error::{Code, Error, Result};
 
 use self::cache::Cache;
+pub(crate) use self::pinned::hex;
 use self::pinned::{File, MODEL, TOKENIZER, VOCABULARY};
 
 /// Where to look, and whether the network may be asked.
@@ -57,8 +58,7 @@ impl ModelFiles {
         &self.vocabulary
     }
 
-    /// The sha256 of the weights.
-    #[expect(clippy::unused_self, reason = "only verified files have this hash")]
+    /// The sha256 of the weights: only verified files get here.
     pub fn hash(&self) -> &'static str {
         MODEL.sha256
     }

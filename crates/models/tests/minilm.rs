@@ -1,6 +1,11 @@
 //! The forward pass against vectors that an independent implementation gave in double precision.
 
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
 mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use mnemic_core::embed::{Embedder, Purpose};
 use mnemic_models::MiniLm;
@@ -31,4 +36,45 @@ async fn equals_the_reference_alone_and_packed() {
             assert!((cosine(vector, vector) - 1.0).abs() < 1e-5);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_list_is_an_empty_answer() {
+    let model = MiniLm::load(&support::model_files().await, 1).unwrap();
+    assert!(model.embed(Vec::new(), Purpose::Query).await.unwrap().is_empty());
+    let stamp = model.stamp();
+    assert_eq!((stamp.name.as_str(), stamp.dimensions), ("all-MiniLM-L6-v2", 384));
+}
+
+/// Each takes one thread some 70 ms.
+fn pile(count: usize) -> Vec<String> {
+    vec!["many long documents are embedded here while somebody asks ".repeat(40); count]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_overtakes_documents() {
+    let model = Arc::new(MiniLm::load(&support::model_files().await, 1).unwrap());
+    let documents = tokio::spawn({
+        let model = Arc::clone(&model);
+        async move { model.embed(pile(20), Purpose::Document).await }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    for _ in 0..2 {
+        let query = vec!["who asks".to_owned()];
+        assert_eq!(model.embed(query, Purpose::Query).await.unwrap().len(), 1);
+        assert!(!documents.is_finished(), "the query came after the documents");
+    }
+    let vectors = documents.await.unwrap().unwrap();
+    assert!(vectors.len() == 20 && vectors.iter().all(|vector| vector.len() == 384));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_nobody_waits_for_is_dropped() {
+    let model = MiniLm::load(&support::model_files().await, 1).unwrap();
+    let gone = model.embed(pile(2000), Purpose::Document);
+    assert!(tokio::time::timeout(Duration::from_millis(50), gone).await.is_err());
+    let next = model.embed(vec!["still there".to_owned()], Purpose::Document);
+    // All of the pile would take minutes.
+    let vectors = tokio::time::timeout(Duration::from_secs(20), next).await.unwrap().unwrap();
+    assert_eq!(vectors.len(), 1);
 }

@@ -38,8 +38,9 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     };
     match segments {
         // IPv4 written as IPv6, and IPv4 behind a translator or a tunnel.
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
-        [0x2002, high, low, ..] => v4(high, low),
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => v4(high, low),
         // Only 2000::/3 is given out; within it, Teredo and documentation are not public.
         _ => {
             a & 0xe000 == 0x2000

@@ -4,6 +4,11 @@
 //! because they are inlined into a `pulp` dispatch. Sums go through explicit vectors: floating
 //! point addition may not be reordered, so LLVM leaves a plain sum scalar.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatch is compiled for its instructions"
+)]
+
 use pulp::{Arch, Simd, WithSimd};
 
 use super::HIDDEN;

@@ -5,6 +5,11 @@
 //! spared a second walk over 42 MB. That is why the product is our own: for any shape it keeps
 //! up with the `gemm` crate, and it needs no `unsafe`. `benches/embed.rs` compares the two.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatch is compiled for its instructions"
+)]
+
 use std::array;
 
 use pulp::{Arch, Simd, WithSimd};
@@ -257,20 +262,21 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    #[test]
-    fn equals_the_sum_of_products_for_awkward_shapes() {
-        let arch = Arch::new();
+    /// Compares with plain sums, with vectors of one width.
+    fn check<S: Simd>(simd: S) {
+        let width = 2 * S::F32_LANES;
         for (rows, depth, columns) in
             [(1, 1, 1), (5, 32, 7), (7, 33, 40), (13, 500, 64), (200, 384, 96)]
         {
             let left = numbers(rows * depth, 1);
             let weight = numbers(columns * depth, 2);
-            let right = Packed::from_transposed(arch, &weight, depth);
+            let mut right = Packed::default();
+            right.repack_transposed(width, &weight, depth, columns, depth);
             let stride = right.padded_columns();
             let mut bias = numbers(columns, 3);
             bias.resize(stride, 0.0);
             let mut out = vec![f32::NAN; rows * stride];
-            Product {
+            let product = Product {
                 left: &left,
                 left_stride: depth,
                 rows,
@@ -278,24 +284,40 @@ mod tests {
                 bias: &bias,
                 out: &mut out,
                 out_stride: stride,
-            }
-            .run(arch);
+            };
+            simd.vectorize(product);
             for row in 0..rows {
                 for column in 0..columns {
-                    let expected = bias[column]
-                        + left[row * depth..][..depth]
-                            .iter()
-                            .zip(&weight[column * depth..][..depth])
-                            .map(|(a, b)| a * b)
-                            .sum::<f32>();
-                    let got = out[row * stride + column];
-                    assert!(
-                        (got - expected).abs() < 1e-3,
-                        "{rows}×{depth}×{columns}: {got} {expected}"
-                    );
+                    let a = &left[row * depth..][..depth];
+                    let b = &weight[column * depth..][..depth];
+                    let sum: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                    let (got, expected) = (out[row * stride + column], bias[column] + sum);
+                    let shape = (rows, depth, columns, width);
+                    assert!((got - expected).abs() < 1e-3, "{shape:?}: {got} {expected}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn equals_the_sum_of_products_for_awkward_shapes() {
+        struct Here;
+        impl WithSimd for Here {
+            type Output = ();
+
+            fn with_simd<S: Simd>(self, simd: S) {
+                check(simd);
+            }
+        }
+        Arch::new().dispatch(Here);
+    }
+
+    #[test]
+    fn equals_it_with_vectors_of_any_width() {
+        check(pulp::Scalar);
+        check(pulp::Scalar128b);
+        check(pulp::Scalar256b);
+        check(pulp::Scalar512b);
     }
 
     #[test]

@@ -118,3 +118,71 @@ impl Incoming {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Cache {
+        pub(in crate::weights) fn list(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.dir).unwrap();
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort_unstable();
+            names
+        }
+    }
+
+    const SMALL: File = File {
+        name: "small",
+        bytes: 3,
+        sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    };
+
+    #[tokio::test]
+    async fn a_file_appears_only_when_it_is_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path());
+        let _lock = cache.lock(|| {}).await.unwrap();
+        let mut incoming = cache.begin(&SMALL).unwrap();
+        incoming.write(b"ab").unwrap();
+        assert!(!cache.list().contains(&"small".to_owned()));
+        incoming.write(b"c").unwrap();
+        incoming.finish().unwrap();
+        assert_eq!(cache.list(), [".lock", "small"]);
+
+        let mut interrupted = cache.begin(&SMALL).unwrap();
+        interrupted.write(b"ab").unwrap();
+        assert!(interrupted.finish().is_err());
+        let mut endless = cache.begin(&SMALL).unwrap();
+        assert!(endless.write(b"abcd").unwrap_err().contains("longer than"));
+        drop(endless);
+        assert_eq!(cache.list(), [".lock", "small"]);
+    }
+
+    #[tokio::test]
+    async fn what_a_killed_process_left_is_swept() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path());
+        let _lock = cache.lock(|| {}).await.unwrap();
+        fs::write(cache.dir.join(".partial-xyz"), "half").unwrap();
+        cache.sweep().await;
+        assert_eq!(cache.list(), [".lock"]);
+    }
+
+    #[tokio::test]
+    async fn the_second_waits_for_the_first() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path());
+        let first = cache.lock(|| {}).await.unwrap();
+        let (sender, waits) = tokio::sync::oneshot::channel();
+        let other = cache.clone();
+        let second = tokio::spawn(async move {
+            other.lock(move || sender.send(()).unwrap()).await.unwrap();
+        });
+        waits.await.unwrap();
+        assert!(!second.is_finished());
+        drop(first);
+        second.await.unwrap();
+    }
+}

