@@ -1,22 +1,18 @@
 //! Language: stems and stop words, and what a query asks for.
 
 use crate::fold;
+use crate::stem::stem;
 use crate::tokenize::{Mode, Tokenizer};
-use rust_stemmers::{Algorithm, Stemmer};
-use std::borrow::Cow;
 use std::ops::Range;
 
-/// Turns tokens into the terms under which documents are listed.
+/// Turns texts into the terms under which documents are listed.
+#[derive(Debug, Default)]
 pub(crate) struct Analyzer {
     tokenizer: Tokenizer,
-    stemmer: Stemmer,
+    stems: Stems,
 }
 
 impl Analyzer {
-    pub(crate) fn new() -> Self {
-        Self { tokenizer: Tokenizer::default(), stemmer: Stemmer::create(Algorithm::English) }
-    }
-
     /// Calls `emit` with each token of a document, not yet stemmed.
     pub(crate) fn tokens(&mut self, text: &str, emit: &mut impl FnMut(&str)) {
         let text = fold::normalise(text);
@@ -26,25 +22,34 @@ impl Analyzer {
     /// Calls `emit` with each term of a document.
     pub(crate) fn terms(&mut self, text: &str, emit: &mut impl FnMut(&str)) {
         let text = fold::normalise(text);
-        let Self { tokenizer, stemmer } = self;
-        tokenizer.run(&text, Mode::Document, &mut |token, _| emit(&stem(stemmer, token)));
-    }
-
-    /// The term of a token.
-    pub(crate) fn stem<'a>(&self, token: &'a str) -> Cow<'a, str> {
-        stem(&self.stemmer, token)
+        let Self { tokenizer, stems } = self;
+        tokenizer.run(&text, Mode::Document, &mut |token, _| emit(stems.term(token)));
     }
 
     /// What a query asks for: all its terms but the stop words, unless it has nothing else. The
     /// text must be normalised.
     pub(crate) fn query(&mut self, normalised: &str) -> Vec<Asked> {
-        let Self { tokenizer, stemmer } = self;
+        let Self { tokenizer, stems } = self;
         let (mut asked, mut stopped) = (Vec::new(), Vec::new());
         tokenizer.run(normalised, Mode::Query, &mut |token, span| {
             let list = if is_stop_word(token) { &mut stopped } else { &mut asked };
-            list.push(Asked { term: stem(stemmer, token).into_owned(), span });
+            list.push(Asked { term: stems.term(token).to_owned(), span });
         });
         if asked.is_empty() { stopped } else { asked }
+    }
+}
+
+/// Turns tokens into terms; keeps its buffer from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Stems(Vec<u8>);
+
+impl Stems {
+    pub(crate) fn term<'a>(&'a mut self, token: &'a str) -> &'a str {
+        self.0.clear();
+        self.0.extend_from_slice(token.as_bytes());
+        stem(&mut self.0);
+        // A stem is ASCII where the token was changed at all.
+        std::str::from_utf8(&self.0).unwrap_or(token)
     }
 }
 
@@ -53,15 +58,6 @@ impl Analyzer {
 pub(crate) struct Asked {
     pub(crate) term: String,
     pub(crate) span: Range<usize>,
-}
-
-/// Only plain Latin words are stemmed; for others the English rules mean nothing.
-fn stem<'a>(stemmer: &Stemmer, token: &'a str) -> Cow<'a, str> {
-    if token.len() > 2 && token.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        stemmer.stem(token)
-    } else {
-        Cow::Borrowed(token)
-    }
 }
 
 fn is_stop_word(token: &str) -> bool {
@@ -205,7 +201,7 @@ mod tests {
     #[test]
     fn queries_lose_stop_words_but_never_everything() {
         let terms = |query: &str| -> Vec<String> {
-            Analyzer::new().query(query).into_iter().map(|asked| asked.term).collect()
+            Analyzer::default().query(query).into_iter().map(|asked| asked.term).collect()
         };
         assert_eq!(terms("what is the deployment process"), ["deploy", "process"]);
         assert_eq!(terms("who are you"), ["who", "are", "you"]);
@@ -215,9 +211,10 @@ mod tests {
 
     #[test]
     fn stems_meet() {
-        let analyzer = Analyzer::new();
-        assert_eq!(analyzer.stem("running"), analyzer.stem("runs"));
-        assert_eq!(analyzer.stem("memories"), analyzer.stem("memory"));
-        assert_eq!(analyzer.stem("1.2.3"), "1.2.3");
+        let term = |token: &str| Stems::default().term(token).to_owned();
+        assert_eq!(term("running"), term("runs"));
+        assert_eq!(term("memories"), term("memory"));
+        assert_eq!(term("1.2.3"), "1.2.3");
+        assert_eq!(term("über"), "über");
     }
 }

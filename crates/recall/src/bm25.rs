@@ -4,6 +4,12 @@
 //! so equal documents get equal scores, ties break the same way every time, and the bounds used
 //! for pruning are exact instead of "within a rounding error".
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "fixed point is made from floats that are not negative and within range"
+)]
+
 /// How soon repeating a word stops helping.
 pub(crate) const K1: f32 = 0.9;
 /// How much long documents are held back.
@@ -68,6 +74,7 @@ impl Saturation {
         for (code, norm) in (0..=u8::MAX).zip(&mut norms) {
             *norm = length_norm(length_of(code), average_length);
         }
+        #[expect(clippy::large_stack_arrays, reason = "32 KiB, and it goes to the heap at once")]
         let mut table = Box::new([0; TABLE]);
         let mut tf = 0.0;
         for row in table.chunks_exact_mut(256) {
@@ -83,7 +90,7 @@ impl Saturation {
     #[inline]
     pub(crate) fn apply(&self, weight: u64, tf: u32, length_code: u8) -> u32 {
         let index = (tf & TF_MAX) as usize * 256 + usize::from(length_code);
-        (weight * u64::from(self.0[index]) >> SATURATION_BITS) as u32
+        ((weight * u64::from(self.0[index])) >> SATURATION_BITS) as u32
     }
 }
 

@@ -4,7 +4,7 @@
 //! numbers the terms it meets for itself and remembers the stem of every word it has seen; the
 //! numbers are translated once per distinct term when the lists are written.
 
-use crate::analysis::Analyzer;
+use crate::analysis::{Analyzer, Stems};
 use crate::document::Document;
 use crate::index::{Index, Terms};
 use crate::interner::Interner;
@@ -58,7 +58,7 @@ struct Worker {
 impl Worker {
     fn new() -> Self {
         Self {
-            analyzer: Analyzer::new(),
+            analyzer: Analyzer::default(),
             words: Interner::new(),
             terms: Interner::new(),
             vocabulary: Vec::new(),
@@ -71,7 +71,7 @@ impl Worker {
 
     fn tokenise(&mut self, documents: &[Document<'_>]) {
         let Self { words, terms, vocabulary, frequencies, counts, .. } = self;
-        let stems = Analyzer::new();
+        let mut stems = Stems::default();
         for document in documents {
             let start = counts.len();
             let mut length = 0;
@@ -79,10 +79,10 @@ impl Worker {
                 let known = words.len();
                 let word = words.intern(token);
                 if words.len() > known {
-                    let term = stems.stem(token);
-                    let number = terms.intern(&term);
+                    let term = stems.term(token);
+                    let number = terms.intern(term);
                     if number as usize == vocabulary.len() {
-                        vocabulary.push(term.into_owned());
+                        vocabulary.push(term.to_owned());
                         frequencies.push(0);
                     }
                     *words.get_mut(word) = number;

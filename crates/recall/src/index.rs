@@ -71,7 +71,7 @@ impl Index {
         let lexicon = &mut self.lexicon;
         // The old document goes first, but its words must not be forgotten only to be learnt
         // again, nor the new ones be released as unused: so first the new ids, then the change.
-        Analyzer::new().terms(document.text, &mut |term| ids.push(lexicon.intern(term)));
+        Analyzer::default().terms(document.text, &mut |term| ids.push(lexicon.intern(term)));
         let length = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         self.write(document, &Terms { counts: &count(ids), length });
         if let Some(vectors) = &mut self.vectors {
@@ -176,7 +176,7 @@ impl Index {
         let Some(slot) = self.slot(key) else { return Vec::new() };
         let query = fold::normalise(query);
         let mut spans: Vec<Range<usize>> = Vec::new();
-        let mut asked = Analyzer::new().query(&query);
+        let mut asked = Analyzer::default().query(&query);
         asked.sort_by_key(|asked| (asked.span.start, asked.span.end));
         for asked in asked {
             let id = self.lexicon.lookup(&asked.term);

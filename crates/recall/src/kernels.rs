@@ -64,26 +64,19 @@ fn products_body(a: &[f32], b: &[f32]) -> [f32; 3] {
 /// The products of a query with the rows of the given slots, into `out`. Rows that do not exist
 /// give 0.
 pub(crate) fn dots(query: &[i16], codes: &[i8], slots: &[u32], out: &mut Vec<i32>) {
-    dispatch!(
-        dots_body(query, codes, slots, out, dot_portable),
-        avx2::dots(query, codes, slots, out)
-    );
+    dispatch!(dots_portable(query, codes, slots, out), avx2::dots(query, codes, slots, out));
 }
 
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn dots_body(
-    query: &[i16],
-    codes: &[i8],
-    slots: &[u32],
-    out: &mut Vec<i32>,
-    dot: impl Fn(&[i16], &[i8]) -> i32,
-) {
+fn dots_portable(query: &[i16], codes: &[i8], slots: &[u32], out: &mut Vec<i32>) {
+    let rows = slots.iter().map(|&slot| row(codes, slot, query.len()));
     out.clear();
-    out.extend(slots.iter().map(|&slot| {
-        let start = slot as usize * query.len();
-        codes.get(start..start + query.len()).map_or(0, |row| dot(query, row))
-    }));
+    out.extend(rows.map(|row| row.map_or(0, |row| dot_portable(query, row))));
+}
+
+#[inline]
+fn row(codes: &[i8], slot: u32, dimensions: usize) -> Option<&[i8]> {
+    let start = slot as usize * dimensions;
+    codes.get(start..start + dimensions)
 }
 
 /// Cannot overflow: 4,096 dimensions × 128 × 4,095 < 2^31.
@@ -185,11 +178,11 @@ fn keep(
 mod avx2 {
     use super::Hamming;
     use std::arch::x86_64::{
-        __m128i, _CMP_GT_OQ, _mm_add_epi32, _mm_cvtsi128_si32, _mm_loadl_epi64, _mm_loadu_si128,
-        _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_cmp_ps,
-        _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps, _mm256_extracti128_si256,
-        _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_movemask_ps, _mm256_mul_ps,
-        _mm256_set1_ps, _mm256_setzero_si256,
+        _CMP_GT_OQ, _MM_HINT_T0, _mm_add_epi32, _mm_cvtsi64_si128, _mm_cvtsi128_si32,
+        _mm_loadu_si128, _mm_prefetch, _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_si128,
+        _mm256_cmp_ps, _mm256_cvtepi8_epi16, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps,
+        _mm256_extracti128_si256, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16,
+        _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_si256,
     };
 
     #[target_feature(enable = "avx2,popcnt")]
@@ -210,8 +203,25 @@ mod avx2 {
 
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn dots(query: &[i16], codes: &[i8], slots: &[u32], out: &mut Vec<i32>) {
-        super::dots_body(query, codes, slots, out, |query, row| dot(query, row));
+        out.clear();
+        out.reserve(slots.len());
+        for (index, &slot) in slots.iter().enumerate() {
+            if let Some(&later) = slots.get(index + AHEAD)
+                && let Some(row) = super::row(codes, later, query.len())
+            {
+                for line in row.chunks(LINE) {
+                    _mm_prefetch::<_MM_HINT_T0>(line.as_ptr());
+                }
+            }
+            out.push(super::row(codes, slot, query.len()).map_or(0, |row| dot(query, row)));
+        }
     }
+
+    /// Rows that pass a filter lie scattered, so the processor cannot guess the next one: it is
+    /// told this many rows ahead.
+    const AHEAD: usize = 4;
+    /// Bytes that memory is fetched in.
+    const LINE: usize = 64;
 
     #[target_feature(enable = "avx2,popcnt")]
     fn dot(query: &[i16], row: &[i8]) -> i32 {
@@ -245,10 +255,9 @@ mod avx2 {
         let (rows, _) = row.as_chunks::<8>();
         let (means, _) = mean.as_chunks::<8>();
         for (index, (r, m)) in rows.iter().zip(means).enumerate() {
-            // SAFETY: `r` has 8 values of 1 byte and `m` 8 of 4 bytes, which is what is loaded.
-            let (r, m) = unsafe {
-                (_mm_loadl_epi64(r.as_ptr().cast::<__m128i>()), _mm256_loadu_ps(m.as_ptr()))
-            };
+            let r = _mm_cvtsi64_si128(i64::from_le_bytes(r.map(i8::cast_unsigned)));
+            // SAFETY: `m` has 8 values of 4 bytes, which is what is loaded; it needs no alignment.
+            let m = unsafe { _mm256_loadu_ps(m.as_ptr()) };
             let values = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(r)), factors);
             let greater = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(values, m));
             out[index / 8] |= u64::from(greater.cast_unsigned()) << (index % 8 * 8);

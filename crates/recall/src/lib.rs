@@ -34,6 +34,7 @@ mod kernels;
 mod nearest;
 mod postings;
 mod slot_set;
+mod stem;
 mod tokenize;
 mod top;
 mod vectors;

@@ -3,6 +3,7 @@
 
 use crate::analysis::Analyzer;
 use crate::bm25::{B, K1, TF_MAX, length_code, length_of};
+use crate::top::rank;
 use crate::{Clause, Code, Document, Filter, Hit, Index, Key, NUMBERS, cosine, fold, quantise};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ struct Entry {
 impl Entry {
     fn terms(&self) -> Vec<String> {
         let mut terms = Vec::new();
-        Analyzer::new().terms(&self.text, &mut |term| terms.push(term.to_owned()));
+        Analyzer::default().terms(&self.text, &mut |term| terms.push(term.to_owned()));
         terms
     }
 
@@ -44,7 +45,7 @@ impl Oracle {
         let length = |terms: &[String]| length_of(length_code(u32::try_from(terms.len()).unwrap()));
         let n = documents.len() as f64;
         let average = documents.iter().map(|(.., terms)| f64::from(length(terms))).sum::<f64>() / n;
-        let mut asked: Vec<String> = Analyzer::new()
+        let mut asked: Vec<String> = Analyzer::default()
             .query(&fold::normalise(query))
             .into_iter()
             .map(|asked| asked.term)
@@ -158,7 +159,8 @@ fn check_words(index: &Index, oracle: &Oracle, query: &str, filter: &Filter, k: 
 }
 
 fn check_order(hits: &[Hit]) {
-    assert!(hits.is_sorted_by(|a, b| a.score > b.score || (a.score == b.score && a.key > b.key)));
+    let order = |hit: &Hit| (rank(hit.score), hit.key);
+    assert!(hits.is_sorted_by(|a, b| order(a) > order(b)));
 }
 
 fn check_nearest(index: &Index, oracle: &Oracle, query: &[f32], filter: &Filter, k: usize) {
@@ -275,6 +277,12 @@ impl Noise {
         let bound = self.below(bound) + 1;
         self.below(bound)
     }
+
+    fn text(&mut self, words: u64) -> String {
+        let words: Vec<String> =
+            (0..self.below(words)).map(|_| format!("w{}", self.skewed(400))).collect();
+        words.join(" ")
+    }
 }
 
 /// Large enough for chunked lists, several windows and real pruning.
@@ -283,7 +291,7 @@ fn pruning_changes_nothing() {
     let mut noise = Noise(5);
     let (mut index, mut oracle) = (Index::new(None), Oracle::default());
     let make = |noise: &mut Noise| Entry {
-        text: (0..noise.below(30)).map(|_| format!("w{} ", noise.skewed(400))).collect(),
+        text: noise.text(30),
         tags: vec![format!("t{}", noise.below(20)), "all".into()],
         numbers: [noise.below(100).cast_signed(), 0, 0, 0],
         vector: None,
@@ -318,8 +326,7 @@ fn pruning_changes_nothing() {
         }),
     ];
     for round in 0..24 {
-        let query: String =
-            (0..1 + noise.below(7)).map(|_| format!("w{} ", noise.skewed(400))).collect();
+        let query = noise.text(8);
         check_words(&index, &oracle, &query, &filters[round % 4], [1, 10, 100][round % 3]);
     }
 }

@@ -17,6 +17,8 @@ pub(crate) const SLOTS_MAX: usize = 1 << (32 - TF_BITS);
 
 /// A list becomes chunked when at least one document in this many has the term …
 const DENSE_FROM: usize = 64;
+/// … or when it has grown so long that moving its postings for a change would take long …
+const SPARSE_MAX: usize = 8192;
 /// … and sparse again when fewer than one in this many has it.
 const SPARSE_FROM: usize = 512;
 
@@ -112,7 +114,8 @@ impl List {
             Self::Sparse(list, bound) => {
                 bound.widen(tf, length_code);
                 insert_sorted(list, packed);
-                if list.len() >= DENSE_FROM && list.len() * DENSE_FROM >= slots {
+                let many = list.len() * DENSE_FROM >= slots || list.len() > SPARSE_MAX;
+                if list.len() >= DENSE_FROM && many {
                     *self = Self::Dense(Box::new(Dense::from_sparse(list, *bound)));
                 }
             }
@@ -187,7 +190,8 @@ impl List {
 
     fn thin_out(&mut self, slots: usize) {
         let Self::Dense(dense) = self else { return };
-        if dense.count < DENSE_FROM / 2 || dense.count * SPARSE_FROM < slots {
+        let few = dense.count * SPARSE_FROM < slots && dense.count < SPARSE_MAX / 2;
+        if dense.count < DENSE_FROM / 2 || few {
             *self = dense.to_sparse();
         }
     }

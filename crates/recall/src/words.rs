@@ -61,7 +61,7 @@ impl Part<'_> {
 
 /// The query's terms that occur at all, each once; if there are too many, the rarest.
 fn terms<'a>(index: &'a Index, query: &str) -> Vec<Term<'a>> {
-    let mut ids: Vec<u32> = Analyzer::new()
+    let mut ids: Vec<u32> = Analyzer::default()
         .query(&fold::normalise(query))
         .iter()
         .filter_map(|asked| index.lexicon().lookup(&asked.term))
@@ -102,16 +102,11 @@ impl Term<'_> {
                 self.cursor += inside;
                 *bound
             }
-            List::Dense(dense) => match dense.chunks.get(window) {
-                Some(chunk) => {
-                    self.here = Part::Dense(chunk);
-                    chunk.bound
-                }
-                None => {
-                    self.here = Part::Sparse(&[]);
-                    Bound::default()
-                }
-            },
+            List::Dense(dense) => {
+                let chunk = dense.chunks.get(window);
+                self.here = chunk.map_or(Part::Sparse(&[]), Part::Dense);
+                chunk.map_or_else(Bound::default, |chunk| chunk.bound)
+            }
         };
         self.bound =
             if self.here.len() == 0 { 0 } else { bound.best(self.weight, saturation).max(1) };
@@ -203,7 +198,8 @@ impl<'a> Scorer<'a> {
             let mut sums = [0; GROUP];
             sums.swap_with_slice(&mut self.sums[start..start + GROUP]);
             let need = self.top.threshold().saturating_sub(possible).max(1);
-            if !sums.iter().fold(false, |any, &sum| any | (sum >= need)) {
+            // The greatest of all, as a vector unit finds it, instead of the first that suffices.
+            if sums.iter().fold(0, |max, &sum| sum.max(max)) < need {
                 continue;
             }
             for (offset, sum) in (start..).zip(sums) {

@@ -1,9 +1,9 @@
 //! Made-up texts and vectors that behave like real ones, the same on every run.
 
-pub struct Noise(pub u64);
+pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,16 +11,16 @@ impl Noise {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Close enough to a normal distribution: the sum of four uniform ones.
-    pub fn gaussian(&mut self) -> f32 {
+    pub(crate) fn gaussian(&mut self) -> f32 {
         let bits = self.next();
         let sum: i32 = (0..4).map(|n| (bits >> (16 * n) & 0xffff) as i32 - 0x8000).sum();
         sum as f32 / 37_837.0
@@ -28,7 +28,7 @@ impl Noise {
 }
 
 /// Words by Zipf's law with an open vocabulary, about as rich as English notes.
-pub struct Texts {
+pub(crate) struct Texts {
     common: Vec<String>,
 }
 
@@ -36,11 +36,11 @@ const STOP: &[&str] = &["the", "of", "and", "to", "a", "in", "is", "that", "for"
 const VOCABULARY: f64 = 400_000.0;
 
 impl Texts {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { common: (0..50_000).map(spell).collect() }
     }
 
-    pub fn text(&self, words: usize, noise: &mut Noise) -> String {
+    pub(crate) fn text(&self, words: usize, noise: &mut Noise) -> String {
         let mut text = String::with_capacity(words * 8);
         for n in 0..words {
             if n > 0 {
@@ -57,7 +57,7 @@ impl Texts {
     }
 
     /// Query words are rarer than the words of texts, but do occur.
-    pub fn query(&self, words: usize, noise: &mut Noise) -> String {
+    pub(crate) fn query(&self, words: usize, noise: &mut Noise) -> String {
         let mut text = String::from("what is");
         for _ in 0..words {
             text.push(' ');
@@ -96,13 +96,13 @@ fn spell(rank: usize) -> String {
     word
 }
 
-pub struct Vectors {
+pub(crate) struct Vectors {
     dimensions: usize,
     centres: Vec<Vec<f32>>,
 }
 
 impl Vectors {
-    pub fn new(dimensions: usize, clustered: bool, noise: &mut Noise) -> Self {
+    pub(crate) fn new(dimensions: usize, clustered: bool, noise: &mut Noise) -> Self {
         // A shared offset: the vectors of a real model do not centre on zero.
         let offset: Vec<f32> = (0..dimensions).map(|_| 0.5 * noise.gaussian()).collect();
         let centre = |noise: &mut Noise| offset.iter().map(|o| o + noise.gaussian()).collect();
@@ -111,7 +111,7 @@ impl Vectors {
         Self { dimensions, centres }
     }
 
-    pub fn next(&mut self, noise: &mut Noise) -> Vec<f32> {
+    pub(crate) fn next(&mut self, noise: &mut Noise) -> Vec<f32> {
         let mut vector: Vec<f32> = if self.centres.is_empty() {
             (0..self.dimensions).map(|_| noise.gaussian()).collect()
         } else {
@@ -119,7 +119,9 @@ impl Vectors {
             centre.iter().map(|c| c + 0.7 * noise.gaussian()).collect()
         };
         let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|v| *v /= length);
+        for value in &mut vector {
+            *value /= length;
+        }
         vector
     }
 }
