@@ -1,4 +1,10 @@
 //! The surfaces: thin adapters over core, none of which imports another.
 
+mod app;
+pub mod http;
 pub mod mcp;
+mod rest;
 pub mod wire;
+
+pub use app::{AppOptions, Limits, app};
+pub use http::{ServerOptions, serve};

@@ -3,6 +3,8 @@
 //! Apart from core's types on purpose: renaming a field inside must not change the contract,
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
+pub mod health;
+pub mod job;
 pub mod memory;
 pub mod recall;
 pub mod run;
@@ -30,6 +32,7 @@ impl<T> PageResponse<T> {
 
 /// Tells a field that is null (`Some(None)`) from one that is absent (`None`); to be used
 /// with `#[serde(default)]`.
+#[expect(clippy::option_option, reason = "the two levels mean two things")]
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,

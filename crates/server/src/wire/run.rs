@@ -10,7 +10,7 @@ use uuid::Uuid;
 #[serde(deny_unknown_fields)]
 pub struct FinishRunRequest {
     /// What the run ended with; its `[mem:<uuid>]` citations are counted.
-    #[schema(max_length = 1048576)]
+    #[schema(max_length = 1_048_576)]
     pub text: String,
     /// How it ended, such as `success` or `failure`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

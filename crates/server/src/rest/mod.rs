@@ -1,0 +1,123 @@
+//! The REST surface: one file per noun, each route with its part of the OpenAPI document.
+#![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
+
+mod errors;
+mod extract;
+mod health;
+mod job;
+mod json;
+mod memory;
+mod memory_care;
+mod parameters;
+mod recall;
+mod responses;
+mod run;
+mod token;
+mod workspace;
+
+use std::sync::Arc;
+
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{MatchedPath, RawPathParams, Request};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use mnemic_core::ids::WorkspaceId;
+use mnemic_core::principal::Principal;
+use mnemic_core::{Code, Error, Mnemic};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{Components, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::http::problem::Problem;
+
+pub(crate) use health::Health;
+
+/// Stands for the id of the token's own workspace in a path.
+pub(crate) const CURRENT: &str = "current";
+const WORKSPACE_ROUTE: &str = "/v1/workspaces/{ws}";
+
+/// Routes that need a token and are done within an ordinary request's time.
+pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
+    OpenApiRouter::default()
+        .merge(workspace::router())
+        .merge(memory::router())
+        .merge(memory_care::router())
+        .merge(run::router())
+        .merge(recall::router())
+        .merge(token::router())
+}
+
+/// Routes that need a token and may take long.
+pub(crate) fn slow() -> OpenApiRouter<Arc<Mnemic>> {
+    job::router()
+}
+
+/// Routes that need no token.
+pub(crate) fn open(health: Arc<Health>) -> OpenApiRouter {
+    OpenApiRouter::default().merge(health::router(health)).merge(errors::router())
+}
+
+/// The document of all of `routes`.
+pub(crate) fn describe(mut document: OpenApi) -> OpenApi {
+    #[derive(utoipa::OpenApi)]
+    #[openapi(
+        info(
+            title = "Mnemic",
+            description = "Memory for AI agents. `{ws}` is the workspace's id, or `current` for \
+                the token's own. Errors are problems (RFC 9457) with a stable word in `code`.",
+        ),
+        security(("bearer" = [])),
+    )]
+    struct About;
+
+    let about = <About as utoipa::OpenApi>::openapi();
+    document.info = about.info;
+    document.security = about.security;
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let components = document.components.get_or_insert_with(Components::new);
+    components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+    let (name, schema) = responses::problem_schema();
+    components.schemas.insert(name, schema);
+    document
+}
+
+/// Refuses paths that name another workspace than the token's, exactly as if there were none.
+///
+/// The one exception is that operators delete workspaces by id.
+pub(crate) async fn own_workspace_only(
+    params: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let named = match &params {
+        Ok(params) => params.iter().find(|(key, _)| *key == "ws").map(|(_, value)| value),
+        Err(RawPathParamsRejection::MissingPathParams(_)) => None,
+        Err(rejection) => return extract::bad_path(rejection).into_response(),
+    };
+    match named {
+        Some(ws) if !may_name(&request, ws) => {
+            Problem::from(Error::not_found("workspace")).into_response()
+        }
+        _ => next.run(request).await,
+    }
+}
+
+fn may_name(request: &Request, ws: &str) -> bool {
+    let Some(principal) = request.extensions().get::<Principal>() else { return false };
+    let is_own = || ws.parse::<WorkspaceId>().is_ok_and(|id| id == principal.workspace_id);
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let operator_deletes = || {
+        principal.operator && request.method() == Method::DELETE && route == Some(WORKSPACE_ROUTE)
+    };
+    ws == CURRENT || is_own() || operator_deletes()
+}
+
+pub(crate) async fn no_such_address() -> Problem {
+    Problem::no_such_address()
+}
+
+/// The `Allow` header is added by the router.
+pub(crate) async fn method_not_allowed() -> Problem {
+    Problem::new(Code::MethodNotAllowed, "the Allow header lists the methods that it takes")
+}
