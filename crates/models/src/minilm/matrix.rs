@@ -2,8 +2,8 @@
 //!
 //! A general product repacks its right side on every call. Here the right side is a weight
 //! that never changes, so it is packed once, when the model is loaded, and a short query is
-//! spared a second walk over 42 MB. That is why the product is our own: for any shape it keeps
-//! up with the `gemm` crate, and it needs no `unsafe`. `benches/embed.rs` compares the two.
+//! spared a second walk over 42 MB. That is why the product is our own: for the model's
+//! shapes it keeps up with the `gemm` crate, and it needs no `unsafe`. `benches/embed.rs` compares the two.
 
 #![expect(
     clippy::inline_always,
