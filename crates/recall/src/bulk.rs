@@ -5,7 +5,7 @@
 //! numbers are translated once per distinct term when the lists are written.
 
 use crate::analysis::{Analyzer, Stems};
-use crate::document::Document;
+use crate::document::{Document, Error};
 use crate::index::{Index, Terms};
 use crate::interner::Interner;
 
@@ -15,26 +15,45 @@ const ROUND: usize = 32_768;
 const PER_THREAD_MIN: usize = 256;
 const THREADS_MAX: usize = 8;
 
-/// Adds checked documents.
-pub(crate) fn extend(index: &mut Index, documents: &[Document<'_>]) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let mut workers: Vec<Worker> = Vec::new();
-    workers.resize_with(threads, Worker::new);
-    for round in documents.chunks(ROUND) {
-        let share = round.len().div_ceil(threads).max(PER_THREAD_MIN);
-        std::thread::scope(|scope| {
-            let mut shares = round.chunks(share).zip(&mut workers);
-            let own = shares.next();
-            for (documents, worker) in shares {
-                scope.spawn(|| worker.tokenise(documents));
+/// Adds many documents in batches, as they come from a database, and remembers from batch to batch
+/// which words it has met. Made by [`Index::loader`].
+pub struct Loader<'a> {
+    index: &'a mut Index,
+    workers: Vec<Worker>,
+    /// Replacing a document may release ids and so end the translations made before it; a new
+    /// epoch then starts, in which each term is looked up again.
+    epoch: u32,
+}
+
+impl<'a> Loader<'a> {
+    pub(crate) fn new(index: &'a mut Index) -> Self {
+        Self { index, workers: Vec::new(), epoch: 1 }
+    }
+
+    /// Adds or replaces documents, tokenising on all processors. Of several documents with one
+    /// key the last stays. On an error nothing has changed. Batches of 10,000 or more pay best.
+    pub fn extend(&mut self, documents: &[Document<'_>]) -> Result<(), Error> {
+        self.index.check_all(documents)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+        self.workers.resize_with(threads, Worker::new);
+        for round in documents.chunks(ROUND) {
+            let share = round.len().div_ceil(threads).max(PER_THREAD_MIN);
+            std::thread::scope(|scope| {
+                let mut shares = round.chunks(share).zip(&mut self.workers);
+                let own = shares.next();
+                for (documents, worker) in shares {
+                    scope.spawn(|| worker.tokenise(documents));
+                }
+                if let Some((documents, worker)) = own {
+                    worker.tokenise(documents);
+                }
+            });
+            for (documents, worker) in round.chunks(share).zip(&mut self.workers) {
+                worker.list(documents, self.index, &mut self.epoch);
             }
-            if let Some((documents, worker)) = own {
-                worker.tokenise(documents);
-            }
-        });
-        for (documents, worker) in round.chunks(share).zip(&mut workers) {
-            worker.list(documents, index);
         }
+        self.index.refresh_vectors();
+        Ok(())
     }
 }
 
@@ -102,12 +121,8 @@ impl Worker {
         }
     }
 
-    fn list(&mut self, documents: &[Document<'_>], index: &mut Index) {
-        // Replacing a document may release ids and so end the translations made before it; a new
-        // epoch then starts, in which each term is looked up again.
-        let mut epoch = 1;
+    fn list(&mut self, documents: &[Document<'_>], index: &mut Index, epoch: &mut u32) {
         let mut start = 0;
-        self.ids.clear();
         self.ids.resize(self.vocabulary.len(), (0, 0));
         let mut terms = Vec::new();
         for (document, &(end, length)) in documents.iter().zip(&self.documents) {
@@ -115,16 +130,16 @@ impl Worker {
             terms.clear();
             for &(number, tf) in &self.counts[start..end] {
                 let (id, known) = &mut self.ids[number as usize];
-                if *known != epoch {
+                if *known != *epoch {
                     *id = index.lexicon_mut().intern(&self.vocabulary[number as usize]);
-                    *known = epoch;
+                    *known = *epoch;
                 }
                 terms.push((*id, tf));
             }
             terms.sort_unstable_by_key(|&(id, _)| id);
             index.write(document, &Terms { counts: &terms, length });
             start = end;
-            epoch += u32::from(replaces);
+            *epoch += u32::from(replaces);
         }
         self.counts.clear();
         self.documents.clear();

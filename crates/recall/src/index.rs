@@ -2,7 +2,7 @@
 
 use crate::analysis::Analyzer;
 use crate::bm25;
-use crate::bulk;
+use crate::bulk::Loader;
 use crate::code::{Code, DIMENSIONS_MAX};
 use crate::columns::Column;
 use crate::document::{Document, Error, Hit, Key, NUMBERS};
@@ -74,24 +74,18 @@ impl Index {
         Analyzer::default().terms(document.text, &mut |term| ids.push(lexicon.intern(term)));
         let length = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         self.write(document, &Terms { counts: &count(ids), length });
-        if let Some(vectors) = &mut self.vectors {
-            vectors.refresh();
-        }
+        self.refresh_vectors();
         Ok(())
     }
 
-    /// Adds or replaces many documents, tokenising on all processors. Of several documents with
-    /// one key the last stays. On an error nothing has changed.
+    /// Adds or replaces many documents at once; see [`Loader::extend`].
     pub fn extend(&mut self, documents: &[Document<'_>]) -> Result<(), Error> {
-        documents.iter().try_for_each(|document| self.check(document))?;
-        if self.len() + documents.len() > SLOTS_MAX {
-            return Err(Error::Full);
-        }
-        bulk::extend(self, documents);
-        if let Some(vectors) = &mut self.vectors {
-            vectors.refresh();
-        }
-        Ok(())
+        self.loader().extend(documents)
+    }
+
+    /// For adding many documents in several batches.
+    pub fn loader(&mut self) -> Loader<'_> {
+        Loader::new(self)
     }
 
     /// Gives a document another vector, or none, without touching its words. Returns whether
@@ -100,9 +94,7 @@ impl Index {
         self.check_vector(vector)?;
         let Some(slot) = self.slot(key) else { return Ok(false) };
         self.write_vector(slot, vector);
-        if let Some(vectors) = &mut self.vectors {
-            vectors.refresh();
-        }
+        self.refresh_vectors();
         Ok(true)
     }
 
@@ -265,6 +257,20 @@ impl Index {
             column.put(slot, value);
         }
         self.write_vector(slot, document.vector);
+    }
+
+    pub(crate) fn check_all(&self, documents: &[Document<'_>]) -> Result<(), Error> {
+        if self.len() + documents.len() > SLOTS_MAX {
+            return Err(Error::Full);
+        }
+        documents.iter().try_for_each(|document| self.check_vector(document.vector))
+    }
+
+    /// To be called after vectors have changed.
+    pub(crate) fn refresh_vectors(&mut self) {
+        if let Some(vectors) = &mut self.vectors {
+            vectors.refresh();
+        }
     }
 
     fn check(&self, document: &Document<'_>) -> Result<(), Error> {

@@ -43,6 +43,7 @@ mod words;
 #[cfg(test)]
 mod oracle;
 
+pub use bulk::Loader;
 pub use code::{Code, DIMENSIONS_MAX, quantise};
 pub use document::{Document, Error, Hit, Key, NUMBERS, Tag};
 pub use filter::{Clause, Filter, Selection};

@@ -33,7 +33,7 @@ pub(crate) struct Texts {
 }
 
 const STOP: &[&str] = &["the", "of", "and", "to", "a", "in", "is", "that", "for", "it"];
-const VOCABULARY: f64 = 400_000.0;
+const VOCABULARY: f64 = 200_000.0;
 
 impl Texts {
     pub(crate) fn new() -> Self {
