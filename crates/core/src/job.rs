@@ -1,11 +1,13 @@
 //! Work that goes on behind the requests: by itself, or by hand through `jobs`.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::Mnemic;
 use crate::answer::ANSWER_HOURS;
-use crate::embed::EmbedderState;
+use crate::embed::{Embedder, EmbedderState};
 use crate::error::{Error, Result};
 use crate::ids::{WorkspaceId, shorten};
 use crate::page::Position;
@@ -37,11 +39,16 @@ impl Mnemic {
         }
     }
 
-    /// Called when a model has appeared: searches use it from now on, and whatever has no
-    /// vector of it gets one.
-    pub async fn adopt_model(&self) -> Result<()> {
-        let EmbedderState::Ready(embedder) = self.embedder.state() else { return Ok(()) };
+    /// Lets searches use a model from now on. What has no vector of it yet gets one by
+    /// [`Self::embed_all`].
+    pub async fn adopt_model(&self, embedder: Arc<dyn Embedder>) -> Result<()> {
         self.store.use_model(embedder.stamp()).await?;
+        self.embedder.set(EmbedderState::Ready(embedder));
+        Ok(())
+    }
+
+    /// Gives whatever has no vector of the present model one, in every workspace.
+    pub async fn embed_all(&self) -> Result<()> {
         for id in self.workspace_ids().await? {
             let made = self.reembed_workspace(Scope::of_job(id)).await?;
             if made > 0 {

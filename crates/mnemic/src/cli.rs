@@ -1,0 +1,216 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use uuid::Uuid;
+
+use crate::config::CommonArgs;
+
+/// Memory for AI agents: remember, recall, and know why.
+#[derive(Debug, Parser)]
+#[command(name = "mnemic", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub common: CommonArgs,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve REST and MCP from the data directory
+    Serve(ServeArgs),
+    /// Speak MCP on standard input and output
+    Mcp,
+    /// Remember something
+    Remember(RememberArgs),
+    /// Find what was remembered
+    Recall(RecallArgs),
+    /// Make a memory a fact
+    Promote { id: Uuid },
+    /// Forget a memory
+    Forget {
+        id: Uuid,
+        /// Erase it for good; without this it can be restored
+        #[arg(long)]
+        hard: bool,
+    },
+    /// Look after single memories and all of them
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    /// Count the citations of a finished run
+    Run(RunArgs),
+    /// Make, list and delete workspaces, and change their settings
+    #[command(subcommand)]
+    Workspace(WorkspaceCommand),
+    /// Make, list and revoke tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Run background work by hand
+    #[command(subcommand)]
+    Jobs(JobsCommand),
+    /// Give every memory a vector of the present model
+    Reembed,
+    /// Check store, index, embedder and clock
+    Doctor {
+        /// Read all of the store
+        #[arg(long)]
+        thorough: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Where to listen; port 0 picks one [default: 127.0.0.1:7077]
+    #[arg(long, env = "MNEMIC_LISTEN", value_name = "ADDRESS")]
+    pub listen: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RememberArgs {
+    /// What to remember; `-` reads it from standard input
+    pub content: String,
+    /// Make it a fact at once
+    #[arg(long)]
+    pub fact: bool,
+    #[arg(long)]
+    pub channel: Option<String>,
+    #[arg(long)]
+    pub domain: Option<String>,
+    #[arg(long)]
+    pub topic: Option<String>,
+    /// 0 to 1
+    #[arg(long)]
+    pub confidence: Option<f64>,
+    /// The id of the memory that this replaces
+    #[arg(long, value_name = "ID")]
+    pub supersedes: Option<Uuid>,
+}
+
+#[derive(Debug, Args)]
+pub struct RecallArgs {
+    /// A question or a few words
+    pub query: String,
+    #[arg(long, short = 'n')]
+    pub limit: Option<usize>,
+    /// Search this channel and `_global` only
+    #[arg(long)]
+    pub channel: Option<String>,
+    /// What was true at this time (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
+    /// Say why each item is there
+    #[arg(long)]
+    pub explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    pub run_id: String,
+    /// What the run ended with; `-` reads it from standard input
+    pub text: String,
+    #[arg(long)]
+    pub outcome: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// Show one
+    Get { id: Uuid },
+    /// Show many, newest first
+    List {
+        /// Only those with these words, best first
+        #[arg(long, short)]
+        query: Option<String>,
+        #[arg(long)]
+        channel: Option<String>,
+        /// `memory` or `fact`
+        #[arg(long)]
+        kind: Option<String>,
+        #[arg(long)]
+        pinned: bool,
+        /// Only those that were forgotten
+        #[arg(long)]
+        deleted: bool,
+        #[arg(long)]
+        limit: Option<usize>,
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+    /// Bring a forgotten one back
+    Restore { id: Uuid },
+    /// Replace its words, keeping the old ones for the record
+    Supersede { id: Uuid, content: String },
+    /// Move its weight
+    #[command(allow_negative_numbers = true)]
+    Weight { id: Uuid, delta: f64 },
+    /// Pin it
+    Pin { id: Uuid },
+    /// Unpin it
+    Unpin { id: Uuid },
+    /// Often cited and not pinned
+    RecommendedPins,
+    /// Not cited within the retention window
+    Stale {
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+    },
+    /// Erase what is stale
+    Purge {
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum WorkspaceCommand {
+    /// Make one
+    Create { name: String },
+    /// Show all
+    List,
+    /// Delete one: hidden at once, or with --hard removed for good
+    Delete {
+        /// Its name, or its id
+        name: String,
+        #[arg(long)]
+        hard: bool,
+    },
+    /// Show the settings, or change those given as JSON
+    Settings {
+        /// Such as '{"memory":{"retention_days":30}}'
+        patch: Option<String>,
+    },
+    /// Switch memory on
+    EnableMemory,
+    /// Switch memory off
+    DisableMemory,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make one and print it, this once
+    Create {
+        #[arg(long, value_name = "NAME")]
+        workspace: Option<String>,
+        /// `admin`, `member`, `agent` or any other name
+        #[arg(long)]
+        role: String,
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+    },
+    /// Show all
+    List,
+    /// Refuse one from now on
+    Revoke { id: Uuid },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum JobsCommand {
+    /// Show what can be run
+    List,
+    /// Run one now
+    Run { name: String },
+}

@@ -1,0 +1,62 @@
+//! The commands, one file per noun.
+
+mod doctor;
+mod job;
+mod mcp;
+mod memory;
+mod recall;
+mod run;
+mod serve;
+mod token;
+mod workspace;
+
+use anyhow::Result;
+
+use crate::attach::Attachment;
+use crate::cli::{Cli, Command};
+use crate::client::Client;
+use crate::config::CommonArgs;
+use crate::model::Fetch;
+
+/// The workspace of the token, in paths.
+const OWN: &str = "/v1/workspaces/current";
+
+pub async fn run(cli: Cli) -> Result<()> {
+    let Cli { common, command } = cli;
+    match command {
+        Command::Serve(args) => return serve::run(&common, &args).await,
+        Command::Mcp => return mcp::run(&common).await,
+        Command::Doctor { thorough } => return doctor::run(&common, thorough).await,
+        _ => {}
+    }
+    let client = Client::new(Attachment::new(&common, Fetch::CachedOnly)?);
+    let done = dispatch(&client, &common, command).await;
+    client.attachment().close().await;
+    done
+}
+
+async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Result<()> {
+    match command {
+        Command::Remember(args) => memory::remember(client, common, args).await,
+        Command::Recall(args) => recall::recall(client, common, args).await,
+        Command::Promote { id } => memory::promote(client, common, id).await,
+        Command::Forget { id, hard } => memory::forget(client, common, id, hard).await,
+        Command::Memory(command) => memory::run(client, common, command).await,
+        Command::Run(args) => run::finish(client, common, args).await,
+        Command::Workspace(command) => workspace::run(client, common, command).await,
+        Command::Token(command) => token::run(client, common, command).await,
+        Command::Jobs(command) => job::run(client, common, command).await,
+        Command::Reembed => job::reembed(client, common).await,
+        Command::Serve(_) | Command::Mcp | Command::Doctor { .. } => Ok(()),
+    }
+}
+
+/// Text from the command line, or from standard input for `-`.
+fn text_or_stdin(text: String) -> Result<String> {
+    if text == "-" { Ok(std::io::read_to_string(std::io::stdin())?) } else { Ok(text) }
+}
+
+/// A value as a part of a path or query.
+fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}

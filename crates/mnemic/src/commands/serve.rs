@@ -1,0 +1,93 @@
+//! `mnemic serve`: the owner for good.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use tokio::net::TcpListener;
+
+use crate::attach::present_owner;
+use crate::cli::ServeArgs;
+use crate::config::{CommonArgs, Config};
+use crate::instance::{Instance, Plan, YIELD_PATH};
+use crate::model::Fetch;
+use crate::output;
+use crate::owner::{DataDir, Lock};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
+    let mut config = Config::load(common)?;
+    if let Some(listen) = &args.listen {
+        config.listen.clone_from(listen);
+    }
+    let dir = DataDir::open(&config.data_dir)?;
+    let listener = TcpListener::bind(&config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}: choose another --listen", config.listen))?;
+    let lock = take(&dir).await?;
+    let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
+    let instance = Instance::start(&config, &dir, lock, plan).await?;
+    output::line(&format!("Mnemic listens on {}", instance.owner.url));
+    output::line(&format!("The store is in {}", dir.path().display()));
+    let path = dir.token_path();
+    match &instance.new_token {
+        Some(token) => {
+            output::line(&format!("Admin token (also in {}): {token}", path.display()));
+        }
+        None => output::line(&format!("The admin token is in {}", path.display())),
+    }
+    tokio::select! {
+        () = told_to_stop() => {}
+        () = instance.stopped() => {}
+    }
+    output::note("Stopping: finishing what is under way");
+    instance.stop().await;
+    Ok(())
+}
+
+/// Takes ownership; a command that holds it for the moment is asked to make room.
+async fn take(dir: &DataDir) -> Result<Lock> {
+    let http = reqwest::Client::builder().no_proxy().build()?;
+    let started = Instant::now();
+    loop {
+        if let Some(lock) = dir.try_lock()? {
+            return Ok(lock);
+        }
+        if let Some(owner) = present_owner(&http, dir).await {
+            if owner.permanent {
+                bail!(
+                    "another server (process {}, {}) already serves {}; stop it first, \
+                     or choose another --data-dir",
+                    owner.pid,
+                    owner.url,
+                    dir.path().display()
+                );
+            }
+            let token = dir.token().unwrap_or_default();
+            let ask = http.post(format!("{}{YIELD_PATH}", owner.url)).bearer_auth(token);
+            // Whether it agreed shows in the lock.
+            let _ = ask.timeout(Duration::from_secs(5)).send().await;
+        }
+        if started.elapsed() > PATIENCE {
+            bail!("another process holds {} and does not let go", dir.path().display());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn told_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                terminate.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
+    }
+}

@@ -1,0 +1,204 @@
+//! A running store: the core on its engine, its background work and its listener, together
+//! with the lock that makes this process the owner.
+
+use std::fs::Permissions;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::{MethodRouter, post};
+use mnemic_core::Mnemic;
+use mnemic_core::clock::SystemClock;
+use mnemic_core::embed::EmbedderSlot;
+use mnemic_server::http::ServerOptions;
+use mnemic_server::http::auth::bearer;
+use mnemic_server::http::origin::OriginOptions;
+use mnemic_server::{AppOptions, Limits};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::config::Config;
+use crate::model::{self, Fetch};
+use crate::owner::{DataDir, Lock, Owner};
+
+/// Where a passing owner is asked to make room for a server.
+pub const YIELD_PATH: &str = "/internal/yield";
+const TIDY_PERIOD: Duration = Duration::from_hours(1);
+
+/// What to start.
+pub struct Plan {
+    pub listener: TcpListener,
+    /// Owns for good, or until a server comes.
+    pub permanent: bool,
+    pub fetch: Fetch,
+}
+
+pub struct Instance {
+    pub owner: Owner,
+    /// The first token, if this start made it.
+    pub new_token: Option<String>,
+    settled: watch::Receiver<bool>,
+    stop: watch::Sender<bool>,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Instance {
+    pub async fn start(config: &Config, dir: &DataDir, lock: Lock, plan: Plan) -> Result<Self> {
+        let store = {
+            let (path, bytes_max) = (dir.database(), config.index_bytes_max);
+            let options = mnemic_store::sqlite::Options::default();
+            tokio::task::spawn_blocking(move || -> Result<_> {
+                let store = mnemic_store::open_embedded(&path, options, bytes_max)?;
+                // Its log takes over the mode, whatever the directory allows.
+                std::fs::set_permissions(&path, Permissions::from_mode(0o600))
+                    .with_context(|| format!("{} cannot be made private", path.display()))?;
+                Ok(store)
+            })
+            .await??
+        };
+        let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
+        let mnemic =
+            Arc::new(Mnemic::new(Arc::new(store), embedder.clone(), Arc::new(SystemClock)));
+        let new_token = if dir.token().is_some() {
+            None
+        } else {
+            let secret = mnemic.bootstrap().await?;
+            lock.keep_token(secret.reveal())?;
+            Some(secret.reveal().to_owned())
+        };
+        let address = plan.listener.local_addr().context("the listener has no address")?;
+        let owner = Owner {
+            pid: std::process::id(),
+            url: format!("http://{}", reachable(address)),
+            instance: Uuid::new_v4().simple().to_string(),
+            permanent: plan.permanent,
+        };
+        let (stop, stopping) = watch::channel(false);
+        let (done, stopped) = watch::channel(false);
+        let app = app(config, &mnemic, &embedder, &owner, address)
+            .route(YIELD_PATH, make_room(&mnemic, &stop, plan.permanent));
+        let (settle, settled) = watch::channel(false);
+        let mut background = background(&mnemic);
+        let embedding = config.embedding.clone();
+        background.spawn(model::bring_up(embedding, embedder, mnemic.clone(), plan.fetch, settle));
+        lock.announce(&owner)?;
+        tokio::spawn(async move {
+            let options = ServerOptions::default();
+            mnemic_server::http::serve(plan.listener, app, options, until(stopping)).await;
+            drop(background);
+            mnemic.close().await;
+            drop(lock);
+            let _ = done.send(true);
+        });
+        Ok(Self { owner, new_token, settled, stop, stopped })
+    }
+
+    /// Finishes what is under way, closes the store and lets go of the data directory.
+    pub async fn stop(&self) {
+        let _ = self.stop.send(true);
+        self.stopped().await;
+    }
+
+    /// Returns once somebody has stopped it.
+    pub async fn stopped(&self) {
+        until(self.stopped.clone()).await;
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Becomes true when the model serves and every text has its vector, or none will.
+    pub fn settled(&self) -> watch::Receiver<bool> {
+        self.settled.clone()
+    }
+}
+
+pub async fn until(mut flag: watch::Receiver<bool>) {
+    // An error means that the sender is gone, which is the same as being told.
+    let _ = flag.wait_for(|set| *set).await;
+}
+
+fn app(
+    config: &Config,
+    mnemic: &Arc<Mnemic>,
+    embedder: &EmbedderSlot,
+    owner: &Owner,
+    address: SocketAddr,
+) -> Router {
+    let wish = &config.limits;
+    let mut limits = Limits::default();
+    limits.requests_max = wish.concurrent_requests_max.unwrap_or(limits.requests_max);
+    limits.body.bytes_max = wish.body_bytes_max.unwrap_or(limits.body.bytes_max);
+    limits.rates.reads_per_second = wish.reads_per_second.unwrap_or(limits.rates.reads_per_second);
+    limits.rates.writes_per_second =
+        wish.writes_per_second.unwrap_or(limits.rates.writes_per_second);
+    let origin = OriginOptions {
+        on_loopback: address.ip().is_loopback(),
+        allowed_hosts: wish.allowed_hosts.clone(),
+        allowed_origins: wish.allowed_origins.clone(),
+    };
+    let options = AppOptions {
+        instance: owner.instance.clone(),
+        embedder: embedder.clone(),
+        origin,
+        limits,
+        profile: config.mcp_profile,
+        dotted_names: config.mcp_dotted_names,
+    };
+    mnemic_server::app(mnemic.clone(), options)
+}
+
+/// The work that goes on behind the requests; it ends when this is dropped.
+fn background(mnemic: &Arc<Mnemic>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    let fill = mnemic.clone();
+    tasks.spawn(async move { fill.fill_vectors().await });
+    let count = mnemic.clone();
+    tasks.spawn(async move { count.count_accesses().await });
+    let tidy = mnemic.clone();
+    tasks.spawn(async move {
+        loop {
+            tokio::time::sleep(TIDY_PERIOD).await;
+            if let Err(e) = tidy.tidy().await {
+                tracing::warn!(error = %e, "tidying failed; trying again in an hour");
+            }
+        }
+    });
+    tasks
+}
+
+/// A passing owner stops when an operator asks; a server does not.
+fn make_room(mnemic: &Arc<Mnemic>, stop: &watch::Sender<bool>, permanent: bool) -> MethodRouter {
+    let (mnemic, stop) = (mnemic.clone(), stop.clone());
+    post(move |headers: HeaderMap| async move {
+        let principal = mnemic.authenticate(bearer(&headers).unwrap_or_default()).await;
+        match principal {
+            Ok(principal) if principal.operator && !permanent => {
+                let _ = stop.send(true);
+                StatusCode::ACCEPTED
+            }
+            Ok(_) => StatusCode::CONFLICT,
+            Err(_) => StatusCode::UNAUTHORIZED,
+        }
+    })
+}
+
+/// An address that others on this machine can use, even if the listener takes any.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let mut address = address;
+    if address.ip().is_unspecified() {
+        let loopback = match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        };
+        address.set_ip(loopback);
+    }
+    address
+}

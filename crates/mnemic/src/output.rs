@@ -1,0 +1,31 @@
+//! What people and machines read. Answers go to standard output, everything else to standard
+//! error. A reader that has gone away is no error.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+pub fn line(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+pub fn json(value: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string_pretty(value) {
+        line(&text);
+    }
+}
+
+pub fn failed(error: &anyhow::Error) -> ExitCode {
+    note(&format!("error: {error:#}"));
+    ExitCode::FAILURE
+}
+
+/// Stored text on one line, without anything that a terminal would obey.
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
