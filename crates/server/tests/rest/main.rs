@@ -1,0 +1,15 @@
+//! The REST surface on a real store, called as a client would.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod errors;
+mod health;
+mod house;
+mod idempotency;
+mod limits;
+mod matrix;
+mod memory;
+mod openapi;
+mod run;
+mod token;
+mod workspace;

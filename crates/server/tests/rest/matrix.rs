@@ -1,0 +1,164 @@
+//! Every route of the document, with every kind of token that must not get through.
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::house::{House, id_of};
+
+const RANDOM_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
+
+struct Route {
+    method: Method,
+    template: String,
+}
+
+impl Route {
+    fn path(&self, workspace: &str, memory: &str) -> String {
+        self.template
+            .replace("{ws}", workspace)
+            .replace("{id}", memory)
+            .replace("{run_id}", "run-1")
+            .replace("{name}", "reembed")
+    }
+
+    fn body(&self) -> Option<Value> {
+        let last = self.template.rsplit('/').next().unwrap();
+        let body = match (self.method.as_str(), last) {
+            ("POST", "memories" | "supersede") => json!({"content": "left by a stranger"}),
+            ("POST", "recall") => json!({"query": "secret"}),
+            ("POST", "weight") => json!({"delta": 1}),
+            ("POST", "finish") => json!({"text": "done"}),
+            ("POST", "workspaces") => json!({"name": "strangers"}),
+            ("POST", "tokens") => json!({"role": "admin"}),
+            ("PATCH" | "PUT", _) => json!({}),
+            _ => return None,
+        };
+        Some(body)
+    }
+}
+
+/// All routes that need a token: those of the document, and the two that are kept out of it.
+async fn routes(house: &House) -> Vec<Route> {
+    let document = house.get("/openapi.json").await.expect(200);
+    let mut routes = Vec::new();
+    for (template, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            if operation["security"] == json!([{}]) {
+                continue;
+            }
+            let method = method.to_uppercase().parse().unwrap();
+            routes.push(Route { method, template: template.clone() });
+        }
+    }
+    for hidden in ["enable", "disable"] {
+        let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
+        routes.push(Route { method: Method::POST, template });
+    }
+    assert!(routes.len() >= 28, "only {} routes", routes.len());
+    routes
+}
+
+#[tokio::test]
+async fn nobody_gets_in_without_a_valid_token() {
+    let house = House::new().await;
+    let memory = house.remember("the secret").await;
+    let revoked = house.revoked_token().await;
+    let mut wrong = house.operator.clone();
+    wrong.replace_range(20..21, if &wrong[20..21] == "0" { "1" } else { "0" });
+    for route in routes(&house).await {
+        let body = route.body();
+        for token in [None, Some(""), Some("nonsense"), Some(&wrong[..]), Some(&revoked)] {
+            for path in [
+                route.path(&house.workspace, id_of(&memory)),
+                route.path("current", id_of(&memory)),
+                route.path(RANDOM_ID, RANDOM_ID),
+            ] {
+                let reply = house.call(route.method.clone(), &path, token, body.as_ref()).await;
+                reply.refused(401, "unauthenticated");
+                assert_eq!(reply.headers["www-authenticate"], "Bearer", "{path}");
+                assert_eq!(reply.headers["cache-control"], "no-store", "{path}");
+            }
+        }
+    }
+    house.get(&format!("/v1/workspaces/current/memories/{}", id_of(&memory))).await.expect(200);
+}
+
+#[tokio::test]
+async fn unknown_addresses_ask_for_a_token_first() {
+    let house = House::new().await;
+    for path in ["/v1", "/v1/nothing", "/v1/workspaces/current/nothing", "/v1/tokens/x/y"] {
+        house.call(Method::GET, path, None, None).await.refused(401, "unauthenticated");
+        house.get(path).await.refused(404, "not_found");
+    }
+    house.call(Method::PUT, "/v1/tokens", None, None).await.refused(401, "unauthenticated");
+    house.call(Method::GET, "/nothing", None, None).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn another_workspace_cannot_be_told_from_none() {
+    let house = House::new().await;
+    let memory = house.remember("the secret").await;
+    let (_, stranger) = house.neighbour("strangers").await;
+    let in_workspace = |route: &Route| route.template.contains("{ws}");
+    for route in routes(&house).await.into_iter().filter(in_workspace) {
+        let body = route.body();
+        let ask = async |workspace: &str, memory: &str| {
+            let path = route.path(workspace, memory);
+            let reply =
+                house.call(route.method.clone(), &path, Some(&stranger), body.as_ref()).await;
+            (reply.status, reply.text, reply.headers)
+        };
+        let foreign = ask(&house.workspace, id_of(&memory)).await;
+        assert_eq!(foreign.0, 404, "{} {}", route.method, route.template);
+        assert_eq!(foreign, ask(RANDOM_ID, id_of(&memory)).await, "{}", route.template);
+        assert_eq!(foreign, ask("not-a-uuid", id_of(&memory)).await, "{}", route.template);
+        assert!(!foreign.1.contains(&house.workspace), "{}", foreign.1);
+        if route.template.contains("{id}") {
+            let foreign = ask("current", id_of(&memory)).await;
+            assert_eq!(foreign.0, 404, "{} {}", route.method, route.template);
+            assert_eq!(foreign, ask("current", RANDOM_ID).await, "{}", route.template);
+        }
+    }
+    let untouched =
+        house.get(&format!("/v1/workspaces/current/memories/{}", id_of(&memory))).await.expect(200);
+    assert_eq!(untouched["content"], "the secret");
+}
+
+#[tokio::test]
+async fn lists_and_recall_show_nothing_of_others() {
+    let house = House::new().await;
+    let memory = house.remember("the secret of the house").await;
+    let (own, stranger) = house.neighbour("strangers").await;
+    let ask = async |method, path: &str, body: Option<&Value>| {
+        let reply = house.call(method, path, Some(&stranger), body).await;
+        assert!(!reply.text.contains(id_of(&memory)), "{path}: {}", reply.text);
+        assert!(!reply.text.contains(&house.workspace), "{path}: {}", reply.text);
+        reply.expect(200)
+    };
+    for path in [
+        "/v1/workspaces/current/memories",
+        "/v1/workspaces/current/memories?q=secret",
+        "/v1/workspaces/current/memories?include_superseded=true",
+        "/v1/workspaces/current/memories?deleted=true",
+        "/v1/workspaces/current/memories/stale?older_than_days=0",
+        "/v1/workspaces/current/memories/recommended-pins",
+    ] {
+        assert_eq!(ask(Method::GET, path, None).await["items"], json!([]), "{path}");
+    }
+    let query = json!({"query": "secret of the house"});
+    let bundle = ask(Method::POST, "/v1/workspaces/current/recall", Some(&query)).await;
+    assert_eq!(bundle["items"], json!([]));
+    let workspaces = ask(Method::GET, "/v1/workspaces", None).await;
+    assert_eq!(workspaces["items"].as_array().unwrap().len(), 1);
+    assert_eq!(workspaces["items"][0]["id"], own);
+    let tokens = ask(Method::GET, "/v1/tokens", None).await;
+    assert_eq!(tokens["items"].as_array().unwrap().len(), 1);
+    let text = json!({"text": format!("[mem:{}]", id_of(&memory))});
+    let path = "/v1/workspaces/current/runs/r/finish";
+    let cited = house.call(Method::POST, path, Some(&stranger), Some(&text)).await.expect(200);
+    assert_eq!(cited["ignored"][0]["reason"], "unknown");
+    let supersedes = json!({"content": "x", "supersedes": id_of(&memory)});
+    let path = "/v1/workspaces/current/memories";
+    let reply = house.call(Method::POST, path, Some(&stranger), Some(&supersedes)).await;
+    reply.refused(404, "not_found");
+}
