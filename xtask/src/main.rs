@@ -1,1 +1,78 @@
-fn main() {}
+//! Every habit of this project is a command: `cargo xtask test`, `bench`, `ci`.
+
+#![expect(clippy::print_stdout, reason = "a tool that people run and read")]
+
+mod clients;
+mod readme;
+mod serve;
+mod steps;
+mod tools;
+
+use std::process::{Command, ExitCode};
+
+use steps::{Outcome, Steps};
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  test    every test, with real clients; installs what it needs into target/tools
+  bench   the figures that the documentation speaks of (release build, takes minutes)
+  ci      formatting, lints, licences and dependencies, then test";
+
+fn main() -> ExitCode {
+    let mut steps = Steps::default();
+    match std::env::args().nth(1).as_deref() {
+        Some("test") => test(&mut steps),
+        Some("bench") => bench(&mut steps),
+        Some("ci") => {
+            lint(&mut steps);
+            test(&mut steps);
+        }
+        _ => {
+            println!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    }
+    steps.close()
+}
+
+fn test(steps: &mut Steps) {
+    steps.run("build", || cargo(&["build", "--workspace", "--all-targets"]));
+    steps.run("tests", || cargo(&["test", "--workspace", "--no-fail-fast"]));
+    steps.run("README", readme::check);
+    steps.run("MCP client in Python", clients::python);
+    steps.run("MCP Inspector", clients::inspector);
+    steps.run("OpenAPI by schemathesis", clients::schemathesis);
+}
+
+fn lint(steps: &mut Steps) {
+    steps.run("formatting", || cargo(&["fmt", "--all", "--check"]));
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
+    steps.run("lints", || cargo(&clippy));
+    steps.run("documentation", || cargo(&["doc", "--workspace", "--no-deps"]));
+    steps.run("licences and dependencies", tools::cargo_deny);
+}
+
+fn bench(steps: &mut Steps) {
+    steps.run("build", || cargo(&["build", "--release"]));
+    for items in ["100000", "1000000"] {
+        steps.run(&format!("index, {items} items"), || {
+            cargo(&["bench", "--package", "mnemic-recall", "--", "--items", items])
+        });
+    }
+    steps.run("embedding", || cargo(&["bench", "--package", "mnemic-models"]));
+    let mnemic = |arguments: &[&str]| {
+        tools::run(Command::new("target/release/mnemic").arg("bench").args(arguments))
+    };
+    steps.run("recall over HTTP", || mnemic(&["recall", "--items", "100000", "--check"]));
+    steps.run("durable writes", || mnemic(&["writes", "--check"]));
+    for items in ["100000", "1000000"] {
+        steps.run(&format!("start, {items} memories"), || {
+            mnemic(&["start", "--items", items, "--check"])
+        });
+    }
+}
+
+fn cargo(arguments: &[&str]) -> Outcome {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    tools::run(Command::new(cargo).args(arguments))
+}
