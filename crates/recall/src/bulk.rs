@@ -7,7 +7,9 @@
 use crate::analysis::{Analyzer, Stems};
 use crate::document::{Document, Error};
 use crate::index::{Index, Terms};
-use crate::interner::Interner;
+use crate::interner::{Interner, Text};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// Documents per round; bounds the memory between tokenising and listing.
 const ROUND: usize = 32_768;
@@ -60,7 +62,7 @@ impl<'a> Loader<'a> {
 struct Worker {
     analyzer: Analyzer,
     /// Words as they stand in texts, to this worker's number of their term.
-    words: Interner<u32>,
+    words: Words,
     terms: Interner<()>,
     /// The terms in the order of their numbers.
     vocabulary: Vec<String>,
@@ -78,7 +80,7 @@ impl Worker {
     fn new() -> Self {
         Self {
             analyzer: Analyzer::default(),
-            words: Interner::new(),
+            words: Words::default(),
             terms: Interner::new(),
             vocabulary: Vec::new(),
             frequencies: Vec::new(),
@@ -95,18 +97,15 @@ impl Worker {
             let start = counts.len();
             let mut length = 0;
             self.analyzer.tokens(document.text, &mut |token| {
-                let known = words.len();
-                let word = words.intern(token);
-                if words.len() > known {
+                let number = words.number(token, || {
                     let term = stems.term(token);
                     let number = terms.intern(term);
                     if number as usize == vocabulary.len() {
                         vocabulary.push(term.to_owned());
                         frequencies.push(0);
                     }
-                    *words.get_mut(word) = number;
-                }
-                let number = *words.get(word);
+                    number
+                });
                 let frequency = &mut frequencies[number as usize];
                 if *frequency == 0 {
                     counts.push((number, 0));
@@ -143,5 +142,29 @@ impl Worker {
         }
         self.counts.clear();
         self.documents.clear();
+    }
+}
+
+/// Words to the numbers of their terms, with the words inside the table: a look-up for every word
+/// of every text is the greatest part of a rebuild, and costs what it misses in the cache.
+#[derive(Default)]
+struct Words {
+    hasher: DefaultHashBuilder,
+    table: HashTable<(Text, u32)>,
+}
+
+impl Words {
+    fn number(&mut self, word: &str, make: impl FnOnce() -> u32) -> u32 {
+        let Self { hasher, table } = self;
+        let hash = hasher.hash_one(word.as_bytes());
+        let found = table.find(hash, |(text, _)| text.bytes() == word.as_bytes());
+        if let Some(&(_, number)) = found {
+            return number;
+        }
+        let number = make();
+        table.insert_unique(hash, (Text::new(word), number), |(text, _)| {
+            hasher.hash_one(text.bytes())
+        });
+        number
     }
 }

@@ -23,7 +23,7 @@ struct Entry<V> {
 
 /// Most words are short; keeping them inline saves an allocation for each.
 #[derive(Debug)]
-enum Text {
+pub(crate) enum Text {
     Short(u8, [u8; SHORT]),
     Long(Box<[u8]>),
 }
@@ -31,7 +31,7 @@ enum Text {
 const SHORT: usize = 22;
 
 impl Text {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut short = [0; SHORT];
         match (u8::try_from(bytes.len()), short.get_mut(..bytes.len())) {
@@ -43,7 +43,7 @@ impl Text {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::Short(len, bytes) => bytes.get(..usize::from(*len)).unwrap_or_default(),
             Self::Long(bytes) => bytes,
@@ -122,6 +122,7 @@ impl<V: Default> Interner<V> {
         &mut self.entries[id as usize].value
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.table.len()
     }

@@ -131,11 +131,10 @@ fn hamming_body(
         16 => hamming_sized::<16>(search, rows, mask, first, out),
         24 => hamming_sized::<24>(search, rows, mask, first, out),
         words => {
-            for (row, slot) in rows.chunks_exact(words.max(1)).zip(first..) {
-                let distance =
-                    search.query.iter().zip(row).map(|(q, r)| (q ^ r).count_ones()).sum();
-                keep(search, distance, mask, slot, first, out);
-            }
+            let distance =
+                |row: &[u64]| search.query.iter().zip(row).map(|(q, r)| (q ^ r).count_ones()).sum();
+            let rows: Vec<&[u64]> = rows.chunks_exact(words.max(1)).collect();
+            hamming_groups(search.limit, &rows, mask, first, out, |row| distance(row));
         }
     }
 }
@@ -150,27 +149,46 @@ fn hamming_sized<const WORDS: usize>(
     out: &mut Vec<(u32, u32)>,
 ) {
     let Some(query) = search.query.first_chunk::<WORDS>() else { return };
-    for (row, slot) in rows.as_chunks::<WORDS>().0.iter().zip(first..) {
+    hamming_groups(search.limit, rows.as_chunks::<WORDS>().0, mask, first, out, |row| {
         let mut distance = 0;
         for word in 0..WORDS {
             distance += (query[word] ^ row[word]).count_ones();
         }
-        keep(search, distance, mask, slot, first, out);
-    }
+        distance
+    });
 }
+
+/// With fewer rows than this selected out of 64, visiting only those is cheaper than running
+/// through all of them.
+const FEW: u32 = 24;
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn keep(
-    search: &Hamming<'_>,
-    distance: u32,
+fn hamming_groups<R>(
+    limit: u32,
+    rows: &[R],
     mask: &[u64],
-    slot: u32,
     first: u32,
     out: &mut Vec<(u32, u32)>,
+    distance: impl Fn(&R) -> u32,
 ) {
-    if distance < search.limit && crate::bits::get(mask, slot - first) {
-        out.push((distance, slot));
+    for ((rows, &mask), first) in rows.chunks(64).zip(mask).zip((first..).step_by(64)) {
+        if mask.count_ones() < FEW {
+            for bit in crate::bits::positions(mask) {
+                let Some(row) = rows.get(bit as usize) else { break };
+                let distance = distance(row);
+                if distance < limit {
+                    out.push((distance, first + bit));
+                }
+            }
+        } else {
+            for (row, bit) in rows.iter().zip(0..) {
+                let distance = distance(row);
+                if distance < limit && mask >> bit & 1 == 1 {
+                    out.push((distance, first + bit));
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Search by vector: approximate cosines from the quantised codes.
 //!
-//! Planned by how many rows pass the filter: up to about 50,000 the int8 codes of exactly those
-//! are scanned; above it one-bit codes first thin them to a shortlist, in a tenth of the memory
-//! traffic. The caller rescores the results with f32 vectors.
+//! Planned by how many rows pass the filter: up to about 20,000 the int8 codes of exactly those
+//! are scanned; above it one-bit codes first thin them to a shortlist, in an eighth of the memory
+//! traffic. Where the two cross depends on how busy the memory is: at 50,000 on an idle machine
+//! and far below on a busy one, where it matters more. The caller rescores the results with f32
+//! vectors.
 
 use crate::bits;
 use crate::document::Hit;
