@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
-use crate::bridge::Connect;
 use crate::config::{CommonArgs, Config};
 use crate::instance::{Instance, Plan, until};
 use crate::model::Fetch;
@@ -124,13 +123,6 @@ impl Attachment {
         if let Some(instance) = self.0.own.lock().await.take() {
             instance.stop().await;
         }
-    }
-}
-
-impl Connect for Attachment {
-    /// The lock tells whether an owner has gone, so where a request failed does not matter.
-    async fn endpoint(&self, _previous: Option<&Endpoint>) -> Result<Endpoint> {
-        Self::endpoint(self).await
     }
 }
 

@@ -13,6 +13,7 @@ mod model;
 mod output;
 mod owner;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -41,9 +42,14 @@ fn main() -> ExitCode {
 /// Standard output belongs to answers, so everything else goes to standard error.
 fn log_to_stderr(command: &Command) {
     let default = match command {
-        Command::Serve(_) => "info",
+        Command::Serve(_) => "info,rmcp=warn",
         _ => "error",
     };
     let filter = EnvFilter::try_from_env("MNEMIC_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let is_watched = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(is_watched)
+        .with_writer(std::io::stderr)
+        .init();
 }
