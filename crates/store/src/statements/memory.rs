@@ -199,8 +199,9 @@ pub(crate) fn stale(before: Timestamp, after: Option<Uuid>, rows_max: usize) -> 
     values![after, before, false, limit(rows_max)]
 }
 
-pub(crate) fn add(memory: &Memory) -> Step {
-    let params = values![
+/// The values from `id` to `superseded_at`, in the order in which both statements take them.
+fn described(memory: &Memory) -> Vec<Value> {
+    values![
         memory.id.0,
         memory.kind.as_str(),
         &memory.channel,
@@ -217,6 +218,12 @@ pub(crate) fn add(memory: &Memory) -> Step {
         memory.valid_to,
         memory.superseded_by.map(|id| id.0),
         memory.superseded_at,
+    ]
+}
+
+pub(crate) fn add(memory: &Memory) -> Step {
+    let mut params = described(memory);
+    params.extend(values![
         memory.access_count,
         memory.last_accessed,
         memory.times_referenced,
@@ -226,33 +233,13 @@ pub(crate) fn add(memory: &Memory) -> Step {
         memory.updated_at,
         memory.deleted_at,
         memory.revision,
-    ];
+    ]);
     Step::new(&ADD, params)
 }
 
 pub(crate) fn update(memory: &Memory) -> Step {
-    let params = values![
-        memory.id.0,
-        memory.kind.as_str(),
-        &memory.channel,
-        memory.domain.as_deref(),
-        memory.topic.as_deref(),
-        &memory.content,
-        memory.confidence,
-        memory.weight,
-        memory.source.as_deref(),
-        names(&memory.source_ids),
-        names(&memory.entities),
-        memory.temporal.map(mnemic_core::memory::Temporal::as_str),
-        memory.valid_from,
-        memory.valid_to,
-        memory.superseded_by.map(|id| id.0),
-        memory.superseded_at,
-        memory.pinned,
-        memory.updated_at,
-        memory.deleted_at,
-        memory.revision,
-    ];
+    let mut params = described(memory);
+    params.extend(values![memory.pinned, memory.updated_at, memory.deleted_at, memory.revision,]);
     exactly_one(&UPDATE, params)
 }
 
