@@ -8,6 +8,7 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::uri::PathAndQuery;
 use axum::http::request::Parts;
 use mnemic_core::principal::{Caller, Principal, RetryKey};
 use mnemic_core::{Code, Error};
@@ -206,7 +207,20 @@ where
     }
 }
 
-/// A POST that changes something: its body, and a caller that knows its `Idempotency-Key`.
+/// The caller of a request without a body that changes something, with its `Idempotency-Key`.
+pub(super) struct KeyedCaller(pub Caller);
+
+impl<S: Send + Sync> FromRequestParts<S> for KeyedCaller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        let principal = principal(parts)?;
+        let retry = retry_key(parts, b"")?;
+        Ok(Self(Caller { principal, retry }))
+    }
+}
+
+/// A request that changes something: its body, and a caller that knows its `Idempotency-Key`.
 pub(super) struct Keyed<P> {
     pub caller: Caller,
     pub body: P,
@@ -238,7 +252,7 @@ fn retry_key(parts: &Parts, body: &[u8]) -> Result<Option<RetryKey>> {
     let digest = Sha256::new()
         .chain_update(parts.method.as_str())
         .chain_update([0])
-        .chain_update(parts.uri.path())
+        .chain_update(parts.uri.path_and_query().map_or("", PathAndQuery::as_str))
         .chain_update([0])
         .chain_update(body)
         .finalize();

@@ -12,15 +12,14 @@ use mnemic_core::Mnemic;
 use mnemic_core::ids::MemoryId;
 use mnemic_core::memory::{MemoryFilter, NewMemory};
 use mnemic_core::page::PageRequest;
-use mnemic_core::principal::Caller;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Auth, Body, Id, Json, Keyed, NoParameters, Payload, Query};
+use super::extract::{Auth, Id, Json, Keyed, KeyedCaller, NoParameters, Payload, Query};
 use super::parameters::{IdempotencyKey, MemoryPath, WorkspacePath};
-use super::responses::{BodyFaults, ReadFaults, WriteFaults};
+use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
 use crate::wire::PageResponse;
 use crate::wire::memory::{KindWire, MemoryPatchRequest, MemoryRequest, MemoryResponse};
@@ -175,21 +174,14 @@ async fn get(
 #[utoipa::path(
     patch, path = "/v1/workspaces/{ws}/memories/{id}", tag = "memories",
     operation_id = "update_memory",
-    params(MemoryPath), request_body = MemoryPatchRequest,
-    responses(
-        (status = 200, body = MemoryResponse),
-        (status = 409, description = "The state does not allow this",
-            body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        BodyFaults,
-    ),
+    params(MemoryPath, IdempotencyKey), request_body = MemoryPatchRequest,
+    responses((status = 200, body = MemoryResponse), WriteFaults),
 )]
 async fn patch(
     State(mnemic): State<Arc<Mnemic>>,
-    Auth(principal): Auth,
     Id(id): Id<MemoryId>,
-    Body(Json(request)): Body<Json<MemoryPatchRequest>>,
+    Keyed { caller, body: Json(request) }: Keyed<Json<MemoryPatchRequest>>,
 ) -> Result<Answer<MemoryResponse>> {
-    let caller = Caller::new(principal);
     Ok(Answer(mnemic.update_memory(&caller, id, &request.into()).await?.into()))
 }
 
@@ -207,21 +199,15 @@ struct DeleteParameters {
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/memories/{id}", tag = "memories",
     operation_id = "delete_memory",
-    params(MemoryPath, DeleteParameters),
-    responses(
-        (status = 204, description = "It is gone"),
-        (status = 409, description = "Somebody else changed it at the same moment",
-            body = crate::http::problem::ProblemBody, content_type = "application/problem+json"),
-        ReadFaults,
-    ),
+    params(MemoryPath, DeleteParameters, IdempotencyKey),
+    responses((status = 204, description = "It is gone"), WriteFaults),
 )]
 async fn delete(
     State(mnemic): State<Arc<Mnemic>>,
-    Auth(principal): Auth,
     Id(id): Id<MemoryId>,
     Query(parameters): Query<DeleteParameters>,
+    KeyedCaller(caller): KeyedCaller,
 ) -> Result<StatusCode> {
-    let caller = Caller::new(principal);
     if parameters.hard {
         mnemic.erase_memory(&caller, id).await?;
     } else {
