@@ -8,8 +8,8 @@ use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::uri::PathAndQuery;
 use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
 use mnemic_core::principal::{Caller, Principal, RetryKey};
 use mnemic_core::{Code, Error};
 use serde::de::DeserializeOwned;
@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::json;
 use crate::http::body;
 use crate::http::problem::{Problem, Result};
+use crate::wire::Object;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -138,17 +139,28 @@ pub(super) trait Payload: Sized {
     fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self>;
 }
 
-/// A JSON body that must be there.
+/// A JSON object that must be there.
 pub(super) struct Json<T>(pub T);
 
 impl<T: DeserializeOwned> Payload for Json<T> {
     fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
         check_content_type(headers)?;
-        json::parse(bytes).map(Self)
+        json::parse(bytes).map(|Object(value)| Self(value))
     }
 }
 
-/// A JSON body that may be left out.
+/// A JSON array of objects that must be there.
+pub(super) struct JsonArray<T>(pub Vec<T>);
+
+impl<T: DeserializeOwned> Payload for JsonArray<T> {
+    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
+        check_content_type(headers)?;
+        let objects: Vec<Object<T>> = json::parse(bytes)?;
+        Ok(Self(objects.into_iter().map(|Object(value)| value).collect()))
+    }
+}
+
+/// A JSON object that may be left out or null.
 pub(super) struct OptionalJson<T>(pub T);
 
 impl<T: DeserializeOwned + Default> Payload for OptionalJson<T> {
@@ -156,7 +168,9 @@ impl<T: DeserializeOwned + Default> Payload for OptionalJson<T> {
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
-        Json::read(headers, bytes).map(|Json(value)| Self(value))
+        check_content_type(headers)?;
+        let object: Option<Object<T>> = json::parse(bytes)?;
+        Ok(Self(object.unwrap_or_default().0))
     }
 }
 

@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Auth, Id, Json, Keyed, KeyedCaller, NoParameters, Payload, Query};
+use super::extract::{Auth, Id, Json, JsonArray, Keyed, KeyedCaller, NoParameters, Payload, Query};
 use super::parameters::{IdempotencyKey, MemoryPath, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
@@ -41,7 +41,7 @@ impl Payload for MemoriesRequest {
     fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
         // The first character decides, so that a mistake is reported for the form meant.
         if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return Json::read(headers, bytes).map(|Json(many)| Self::Many(many));
+            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
         }
         Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
     }

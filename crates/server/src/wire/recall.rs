@@ -83,6 +83,7 @@ pub struct RecallRequest {
     pub known_at: Option<Timestamp>,
     /// Which techniques may search; absent, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1)]
     pub techniques: Option<Vec<TechniqueWire>>,
     /// Say for each item why it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::optional_object;
+
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceRequest {
@@ -43,7 +45,7 @@ impl From<Workspace> for WorkspaceResponse {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SettingsRequest {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub memory: Option<MemorySettingsRequest>,
 }
 
@@ -62,7 +64,7 @@ pub struct MemorySettingsRequest {
     pub retention_days: Option<u32>,
     /// A memory cited at least so often is recommended for pinning.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1)]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 4_294_967_295_u64)]
     pub pin_references: Option<u32>,
 }
 
@@ -76,6 +78,7 @@ pub struct MemorySettingsResponse {
     pub enabled: bool,
     pub injection: bool,
     pub retention_days: u32,
+    #[schema(value_type = i64)]
     pub pin_references: u32,
 }
 

@@ -27,6 +27,7 @@ async fn bad_bodies_are_named() {
         (r#"{"content":"a\u200bb"}"#, "invalid_field", "U+200B"),
         (r#"{"content":""}"#, "invalid_field", "content"),
         ("[]", "invalid_field", "memories"),
+        (r#"[["x"]]"#, "invalid_field", "[0]: invalid type: sequence, expected an object"),
         ("{}", "invalid_field", "content"),
         ("", "invalid_body", "JSON"),
         ("{", "invalid_body", "EOF"),
@@ -71,6 +72,20 @@ async fn deep_json_is_refused_wherever_it_stands() {
             assert_eq!(reply.status, 400, "{path}: {}", reply.text);
         }
     }
+}
+
+#[tokio::test]
+async fn an_array_does_not_pass_for_an_object() {
+    let house = House::new().await;
+    let memory = house.remember("x").await;
+    let path = format!("{MEMORIES}/{}", id_of(&memory));
+    house.patch(&path, &json!([null, null])).await.refused(400, "invalid_field");
+    house.post("/v1/workspaces/current/recall", &json!(["x"])).await.refused(400, "invalid_field");
+    house.post(&format!("{MEMORIES}/purge"), &json!([0])).await.refused(400, "invalid_field");
+    let settings = "/v1/workspaces/current/settings";
+    let nested = house.put(settings, &json!({"memory": [false]})).await;
+    assert!(nested.refused(400, "invalid_field").starts_with("memory: "));
+    house.put(settings, &json!({"memory": null})).await.expect(200);
 }
 
 #[tokio::test]
