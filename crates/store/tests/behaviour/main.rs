@@ -1,0 +1,157 @@
+//! What memory does, proven over the core facade on real engines: one file per noun, every test
+//! on every engine.
+//!
+//! A test is a function over a [`World`](world::World); the list below makes it a test of each
+//! engine. One that is not listed is unused code, which the lints refuse.
+
+mod citation;
+mod erasure;
+mod idempotency;
+mod isolation;
+mod memory;
+mod model;
+mod place;
+mod recall;
+mod supersession;
+mod time;
+mod token;
+mod workspace;
+mod world;
+
+macro_rules! behaviour {
+    ($engine:ident, open: $open:path, cramped: $cramped:path) => {
+        mod $engine {
+            behaviour! { in workspace, $open:
+                the_first_start_makes_one_workspace_and_an_operator
+                settings_merge_and_survive_reopening
+                settings_refuse_what_they_do_not_know_and_stay_as_they_were
+                the_toggle_round_trips_through_either_way
+                settings_changed_at_the_same_moment_are_all_kept
+                everybody_but_operators_sees_only_their_own
+                workspaces_are_listed_page_by_page
+                a_name_is_taken_until_its_workspace_is_deleted
+                a_soft_delete_hides_at_once_and_refuses_tokens
+                only_admins_delete_and_only_operators_another_workspace
+                a_hard_delete_removes_everything_and_counts_it
+                a_hidden_workspace_can_still_be_removed_for_good
+            }
+            behaviour! { in token, $open:
+                a_token_speaks_for_what_it_was_made_for
+                every_reason_to_refuse_a_token_looks_the_same
+                a_revoked_token_is_refused_from_the_next_request_on
+                admins_are_confined_to_their_own_workspace
+                only_admins_manage_tokens
+                operators_see_every_token_newest_first
+                a_secret_is_in_no_file
+            }
+            behaviour! { in memory, $open:
+                a_new_memory_has_sensible_defaults
+                every_field_comes_back_as_it_was_given
+                what_is_wrong_with_a_memory_is_named
+                a_batch_is_created_in_order
+                a_batch_with_one_bad_item_creates_nothing_and_says_which
+                a_patch_changes_what_it_names_and_empties_what_it_nulls
+                a_bad_patch_is_refused_and_changes_nothing
+                a_changed_text_is_found_by_its_new_words_only
+                promotion_makes_a_fact_once
+                a_forgotten_memory_is_nowhere_until_it_is_restored
+                lists_filter_by_every_field_they_offer
+                a_list_by_words_is_cut_into_pages_without_gaps_or_repeats
+                promotions_weights_and_citations_at_once_are_all_kept
+            }
+            behaviour! { in supersession, $open:
+                the_old_one_leaves_recall_but_stays_for_audit
+                a_replacement_takes_over_what_it_does_not_state
+                a_chain_is_followed_to_its_live_head
+                a_patch_can_name_what_replaces_a_memory
+                a_circle_is_refused
+                a_suggestion_cannot_replace_a_fact
+                a_batch_may_not_replace_the_same_memory_twice
+                replacements_at_once_form_one_chain
+                erasing_the_head_brings_nothing_outdated_back
+                a_deleted_head_must_be_restored_before_it_is_replaced
+                an_unknown_memory_cannot_be_replaced_nor_replace
+            }
+            behaviour! { in time, $open:
+                what_was_true_at_a_moment_is_found_as_of_it
+                without_a_stated_beginning_it_is_true_from_its_recording
+                as_of_a_moment_before_its_replacement_the_old_one_holds
+                what_we_learn_today_about_the_past_we_did_not_know_then
+                a_deleted_memory_is_in_no_past
+                a_window_takes_its_beginning_and_leaves_its_end
+                what_holds_now_stands_above_what_held_once
+            }
+            behaviour! { in citation, $open:
+                a_run_counts_once_however_often_it_cites
+                a_run_counts_once_under_concurrency
+                many_runs_at_once_are_all_counted
+                what_cannot_be_counted_is_reported
+                the_same_run_id_in_two_workspaces_is_two_runs
+                deletion_and_restoration_keep_the_count
+                a_hand_on_the_scale_counts_less_the_more_a_memory_is_cited
+                often_cited_and_unpinned_is_recommended_for_pinning
+                a_memory_is_stale_only_beyond_the_retention_window
+                only_live_uncited_unpinned_suggestions_go_stale
+                a_purge_erases_what_is_stale_and_nothing_else
+                agents_may_not_purge_or_erase
+            }
+            behaviour! { in erasure, $open:
+                an_erased_memory_leaves_no_trace
+                a_forgotten_memory_can_still_be_erased
+            }
+            behaviour! { in idempotency, $open:
+                a_repetition_gets_the_first_answer_and_has_no_effect
+                every_kind_of_write_honours_its_key
+                one_key_at_sixteen_hands_has_one_effect
+                a_key_is_good_for_one_request_only
+                a_refused_request_leaves_its_key_free
+                keys_of_two_workspaces_do_not_meet
+                an_answer_is_kept_for_a_day
+                a_key_out_of_bounds_is_refused
+            }
+            behaviour! { in isolation, $open:
+                another_workspaces_id_is_like_one_that_never_was
+                what_replaces_a_memory_cannot_be_anothers
+                a_purge_does_not_reach_another_workspace
+                the_same_texts_in_two_workspaces_never_mix
+                a_cursor_opens_no_other_workspace
+            }
+            behaviour! { in recall, $open:
+                what_was_written_is_found_by_words_at_once
+                what_was_written_is_found_by_meaning_at_once
+                meaning_finds_what_shares_no_word
+                a_text_changed_while_it_is_embedded_gets_the_vector_of_the_new_one
+                a_channel_is_searched_together_with_the_global_one
+                a_kind_can_be_asked_for
+                facts_pins_and_weights_raise_their_memories
+                what_may_not_be_seen_never_crowds_out_what_may
+                what_may_not_be_seen_is_not_among_the_nearest
+                techniques_can_be_switched_off
+                an_explanation_says_what_found_each_item_and_why_it_stands_there
+                an_answer_says_what_could_not_serve
+                a_recall_counts_as_an_access_of_what_it_returned
+                a_running_server_counts_accesses_by_itself
+                accesses_do_not_disturb_changes_and_citations
+                text_of_any_script_is_found
+                a_query_out_of_bounds_is_refused
+                words_serve_while_a_new_model_moves_in
+                reembedding_fills_what_lacks_a_vector
+                a_restored_memory_is_found_by_meaning_again
+            }
+            behaviour! { in recall, $cramped:
+                evicted_indexes_come_back_with_the_same_answers
+            }
+
+        }
+    };
+    (in $noun:ident, $open:path: $($test:ident)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                crate::$noun::$test(crate::world::World::new($open()).await).await;
+            }
+        )*
+    };
+}
+
+behaviour!(embedded, open: crate::place::embedded, cramped: crate::place::embedded_cramped);

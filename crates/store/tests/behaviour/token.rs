@@ -1,0 +1,114 @@
+//! Tokens: who they speak for, who may make and revoke them, and what is kept of them.
+
+use mnemic_core::Code;
+use mnemic_core::ids::TokenId;
+use mnemic_core::page::PageRequest;
+use mnemic_core::principal::{ADMIN, AGENT, MEMBER, Principal};
+use mnemic_core::token::{NewToken, Token};
+
+use crate::world::{World, seen};
+
+pub(crate) async fn a_token_speaks_for_what_it_was_made_for(w: World) {
+    let acme = w.workspace("acme").await;
+    let wish = NewToken {
+        workspace: None,
+        role: "security-reviewer".to_owned(),
+        agent: Some("scout".to_owned()),
+        user: Some("ada".to_owned()),
+        operator: false,
+    };
+    let (token, secret) = w.mnemic.create_token(&acme, wish).await.unwrap();
+    let who = w.mnemic.authenticate(secret.reveal()).await.unwrap();
+    assert_eq!(who.token_id, token.id);
+    assert_eq!(who.workspace_id, acme.workspace_id, "the maker's own workspace by default");
+    assert_eq!(who.role, "security-reviewer", "any name is a role");
+    assert_eq!((who.agent.as_deref(), who.user.as_deref()), (Some("scout"), Some("ada")));
+    assert!(!who.operator);
+    assert!(secret.reveal().starts_with(&token.prefix));
+    let memory = w.remember(&who, "scouts name what they write").await;
+    assert_eq!(memory.created_by, "scout");
+}
+
+pub(crate) async fn every_reason_to_refuse_a_token_looks_the_same(w: World) {
+    let (token, secret) = w.mnemic.create_token(&w.operator, role(AGENT)).await.unwrap();
+    w.mnemic.revoke_token(&w.operator, token.id).await.unwrap();
+    let revoked = seen(w.mnemic.authenticate(secret.reveal()).await);
+    assert_eq!(revoked.0, "unauthenticated");
+    for other in ["", "mnemic_", "Bearer", &format!("{}0", secret.reveal())] {
+        assert_eq!(seen(w.mnemic.authenticate(other).await), revoked, "{other}");
+    }
+}
+
+pub(crate) async fn a_revoked_token_is_refused_from_the_next_request_on(w: World) {
+    let (token, secret) = w.mnemic.create_token(&w.operator, role(AGENT)).await.unwrap();
+    let (_, other) = w.mnemic.create_token(&w.operator, role(AGENT)).await.unwrap();
+    w.mnemic.authenticate(secret.reveal()).await.unwrap();
+    w.mnemic.revoke_token(&w.operator, token.id).await.unwrap();
+    let refused = w.mnemic.authenticate(secret.reveal()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Unauthenticated);
+    w.mnemic.authenticate(other.reveal()).await.unwrap();
+    let first = find(&list(&w, &w.operator).await, token.id).revoked_at;
+    assert_eq!(first, Some(w.now()));
+    w.clock.forward(crate::world::DAY);
+    w.mnemic.revoke_token(&w.operator, token.id).await.unwrap();
+    let second = find(&list(&w, &w.operator).await, token.id).revoked_at;
+    assert_eq!(second, first, "revoking twice changes nothing");
+    let w = w.reopen().await;
+    w.mnemic.authenticate(secret.reveal()).await.unwrap_err();
+}
+
+pub(crate) async fn admins_are_confined_to_their_own_workspace(w: World) {
+    let (acme, globex) = (w.workspace("acme").await, w.workspace("globex").await);
+    let theirs = list(&w, &globex).await;
+    assert!(theirs.iter().all(|token| token.workspace == "globex"), "{theirs:?}");
+    assert_eq!(theirs.len(), 1);
+    let foreign = seen(w.mnemic.revoke_token(&acme, theirs[0].id).await);
+    let unknown = seen(w.mnemic.revoke_token(&acme, TokenId(uuid::Uuid::now_v7())).await);
+    assert_eq!(foreign, unknown);
+    let at = |name: &str| NewToken { workspace: Some(name.to_owned()), ..role(MEMBER) };
+    let foreign = seen(w.mnemic.create_token(&acme, at("globex")).await);
+    let unknown = seen(w.mnemic.create_token(&acme, at("nowhere")).await);
+    assert_eq!(foreign, unknown);
+    assert_eq!(foreign.0, "not_found");
+    w.mnemic.create_token(&acme, at("acme")).await.unwrap();
+    w.mnemic.create_token(&w.operator, at("globex")).await.unwrap();
+    let wish = NewToken { operator: true, ..role(ADMIN) };
+    assert_eq!(seen(w.mnemic.create_token(&acme, wish).await).0, "denied");
+}
+
+pub(crate) async fn only_admins_manage_tokens(w: World) {
+    for role_name in [MEMBER, AGENT, "anything"] {
+        let who = w.member("default", role_name).await;
+        assert_eq!(seen(w.mnemic.create_token(&who, role(AGENT)).await).0, "denied");
+        let page = PageRequest::default();
+        assert_eq!(seen(w.mnemic.list_tokens(&who, &page).await).0, "denied");
+        assert_eq!(seen(w.mnemic.revoke_token(&who, who.token_id).await).0, "denied");
+    }
+}
+
+pub(crate) async fn operators_see_every_token_newest_first(w: World) {
+    let acme = w.workspace("acme").await;
+    let all = list(&w, &w.operator).await;
+    assert_eq!(all.len(), 2);
+    assert_eq!((all[0].id, all[1].id), (acme.token_id, w.operator.token_id));
+}
+
+pub(crate) async fn a_secret_is_in_no_file(w: World) {
+    let (token, secret) = w.mnemic.create_token(&w.operator, role(AGENT)).await.unwrap();
+    let digits = secret.reveal().trim_start_matches("mnemic_");
+    assert!(!w.files_have(secret.reveal()));
+    assert!(!w.files_have(&digits[8..40]), "nor a part of it");
+    assert!(w.files_have(&token.prefix), "though the files are searched well enough");
+}
+
+fn role(role: &str) -> NewToken {
+    NewToken { role: role.to_owned(), ..NewToken::default() }
+}
+
+async fn list(w: &World, who: &Principal) -> Vec<Token> {
+    w.mnemic.list_tokens(who, &PageRequest::default()).await.unwrap().items
+}
+
+fn find(tokens: &[Token], id: TokenId) -> &Token {
+    tokens.iter().find(|token| token.id == id).unwrap()
+}
