@@ -17,6 +17,9 @@ use crate::text::check_name;
 pub const RUN_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// The most different memories that one call can cite.
 const CITATIONS_MAX: usize = 1_000;
+/// What has no closing bracket so near is no citation. It also bounds how far each is read, so
+/// that a text of nothing but opening brackets takes no longer than any other.
+const CITATION_BYTES_MAX: usize = 128;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
@@ -70,8 +73,9 @@ impl Mnemic {
             return Err(Error::invalid("text", problem));
         }
         let (cited, malformed) = citations(text);
-        if cited.len() > CITATIONS_MAX {
-            let problem = format!("cites {} memories, the limit is {CITATIONS_MAX}", cited.len());
+        let count = cited.len() + malformed.len();
+        if count > CITATIONS_MAX {
+            let problem = format!("cites {count} memories, the limit is {CITATIONS_MAX}");
             return Err(Error::invalid("text", problem));
         }
         self.decide(caller, || {
@@ -119,6 +123,7 @@ fn citations(text: &str) -> (BTreeSet<MemoryId>, BTreeSet<String>) {
     let mut malformed = BTreeSet::new();
     for (start, _) in text.match_indices(MARK) {
         let rest = &text[start + MARK.len()..];
+        let rest = &rest[..rest.floor_char_boundary(CITATION_BYTES_MAX)];
         let Some(id) = rest.split_once(']').map(|(id, _)| id.trim()) else { continue };
         match Uuid::try_parse(id) {
             Ok(uuid) => {

@@ -91,6 +91,15 @@ pub(crate) async fn the_same_run_id_in_two_workspaces_is_two_runs(w: World) {
     }
 }
 
+pub(crate) async fn a_long_text_of_broken_citations_is_read_in_one_pass(w: World) {
+    let said = "[mem:".repeat(200_000);
+    let started = std::time::Instant::now();
+    let answer = w.mnemic.finish_run(&w.as_operator(), "run", &said, None).await.unwrap();
+    assert_eq!(answer.counted, []);
+    let took = started.elapsed();
+    assert!(took < std::time::Duration::from_secs(2), "{took:?}");
+}
+
 pub(crate) async fn deletion_and_restoration_keep_the_count(w: World) {
     let memory = w.remember(&w.operator, "cited").await;
     cite(&w, &w.operator, "run", &[memory.id]).await;

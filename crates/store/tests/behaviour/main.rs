@@ -87,6 +87,7 @@ macro_rules! behaviour {
                 many_runs_at_once_are_all_counted
                 what_cannot_be_counted_is_reported
                 the_same_run_id_in_two_workspaces_is_two_runs
+                a_long_text_of_broken_citations_is_read_in_one_pass
                 deletion_and_restoration_keep_the_count
                 a_hand_on_the_scale_counts_less_the_more_a_memory_is_cited
                 often_cited_and_unpinned_is_recommended_for_pinning
