@@ -1,5 +1,7 @@
 //! What citations say about a memory: worth pinning, or gone stale.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +10,7 @@ use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{Action, Caller, Principal, authorize};
+use crate::principal::{Action, Caller, Principal, Scope, authorize};
 use crate::store::Change;
 
 const STALE_LIST: &str = "stale";
@@ -73,14 +75,9 @@ impl Mnemic {
         self.decide(caller, || {
             Box::pin(async {
                 let before = self.stale_before(&caller.principal, purge.older_than_days).await?;
-                let mut stale =
-                    self.store.list_stale(caller.scope(), before, None, PURGE_MAX + 1).await?;
-                let more = stale.len() > PURGE_MAX;
-                stale.truncate(PURGE_MAX);
-                let wanted = |memory: &&Memory| {
-                    purge.ids.as_ref().is_none_or(|wanted| wanted.contains(&memory.id))
-                };
-                let ids: Vec<_> = stale.iter().filter(wanted).map(|memory| memory.id).collect();
+                let mut ids = self.stale_ids(caller.scope(), purge, before).await?;
+                let more = ids.len() > PURGE_MAX;
+                ids.truncate(PURGE_MAX);
                 let changes = if purge.dry_run {
                     vec![]
                 } else {
@@ -90,6 +87,29 @@ impl Mnemic {
             })
         })
         .await
+    }
+
+    /// What a purge is about, with one more than it can take.
+    async fn stale_ids(
+        &self,
+        scope: Scope,
+        purge: &Purge,
+        before: Timestamp,
+    ) -> Result<Vec<MemoryId>> {
+        let stale = match &purge.ids {
+            None => self.store.list_stale(scope, before, None, PURGE_MAX + 1).await?,
+            Some(ids) if ids.len() > PURGE_MAX => {
+                let problem = format!("{} are more than the limit of {PURGE_MAX}", ids.len());
+                return Err(Error::invalid("ids", problem));
+            }
+            Some(ids) => {
+                let ids: Vec<_> = BTreeSet::from_iter(ids).into_iter().copied().collect();
+                let mut named = self.store.lookup_memories(scope, &ids).await?;
+                named.retain(|memory| memory.is_stale(before));
+                named
+            }
+        };
+        Ok(stale.iter().map(|memory| memory.id).collect())
     }
 
     async fn stale_before(&self, principal: &Principal, days: Option<u32>) -> Result<Timestamp> {

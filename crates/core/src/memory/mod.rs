@@ -126,6 +126,13 @@ impl Memory {
     pub fn is_live(&self) -> bool {
         self.deleted_at.is_none() && self.superseded_at.is_none()
     }
+
+    /// Whether it is one that a purge may take: a live suggestion, made before, that nobody has
+    /// pinned or ever cited.
+    pub(crate) fn is_stale(&self, before: Timestamp) -> bool {
+        let unused = self.times_referenced == 0 && !self.pinned;
+        self.is_live() && self.kind == Kind::Memory && unused && self.created_at < before
+    }
 }
 
 /// Which memories a list is to show. Superseded ones are left out unless asked for.

@@ -214,6 +214,23 @@ pub(crate) async fn a_purge_erases_what_is_stale_and_nothing_else(w: World) {
     assert!(w.files_have("unguja"));
 }
 
+pub(crate) async fn a_named_memory_is_purged_however_many_are_older(w: World) {
+    let caller = w.as_operator();
+    for _ in 0..2 {
+        let many = (0..501).map(|n| text(&format!("old {n}"))).collect();
+        w.mnemic.create_memories(&caller, many).await.unwrap();
+    }
+    let last = w.remember(&w.operator, "the youngest of the stale").await;
+    w.clock.forward(DAY * 91);
+    let purge = Purge { ids: Some(vec![last.id, last.id]), ..Purge::default() };
+    let purged = w.mnemic.purge_memories(&caller, &purge).await.unwrap();
+    assert_eq!((purged.ids, purged.more), (vec![last.id], false));
+    let purged = w.mnemic.purge_memories(&caller, &Purge::default()).await.unwrap();
+    assert_eq!((purged.ids.len(), purged.more), (1_000, true), "a limit is told");
+    let purged = w.mnemic.purge_memories(&caller, &Purge::default()).await.unwrap();
+    assert_eq!((purged.ids.len(), purged.more), (2, false));
+}
+
 pub(crate) async fn agents_may_not_purge_or_erase(w: World) {
     let agent = Caller::new(w.member("default", AGENT).await);
     let memory = w.remember(&agent.principal, "mine").await;

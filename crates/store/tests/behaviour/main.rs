@@ -94,6 +94,7 @@ macro_rules! behaviour {
                 a_memory_is_stale_only_beyond_the_retention_window
                 only_live_uncited_unpinned_suggestions_go_stale
                 a_purge_erases_what_is_stale_and_nothing_else
+                a_named_memory_is_purged_however_many_are_older
                 agents_may_not_purge_or_erase
             }
             behaviour! { in erasure, $open:
