@@ -124,7 +124,8 @@ static ERASE_STALE: Statement = Statement::workspace(
     "memory.erase_stale",
     "DELETE FROM memories
      WHERE workspace_id = $1 AND id = $2 AND created_at < $3 AND kind = 'memory'
-       AND times_referenced = 0 AND pinned = $4 AND deleted_at IS NULL",
+       AND times_referenced = 0 AND pinned = $4
+       AND deleted_at IS NULL AND superseded_at IS NULL",
 );
 
 /// What an erased memory had replaced points to its own replacement; without one it stays

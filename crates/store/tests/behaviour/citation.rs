@@ -231,6 +231,27 @@ pub(crate) async fn a_named_memory_is_purged_however_many_are_older(w: World) {
     assert_eq!((purged.ids.len(), purged.more), (2, false));
 }
 
+/// Between the decision to purge and the commit, others act.
+pub(crate) async fn what_ceased_to_be_stale_meanwhile_is_not_purged(w: World) {
+    let (who, caller) = (w.operator.clone(), w.as_operator());
+    let mut made = Vec::new();
+    for name in ["cited", "pinned", "promoted", "deleted", "replaced"] {
+        made.push(w.remember(&who, name).await.id);
+    }
+    w.clock.forward(DAY * 91);
+    let before = w.now() - SignedDuration::from_hours(24 * 90);
+    cite(&w, &who, "run", &[made[0]]).await;
+    w.mnemic.pin_memory(&caller, made[1], true).await.unwrap();
+    w.mnemic.promote_memory(&caller, made[2]).await.unwrap();
+    w.mnemic.forget_memory(&caller, made[3]).await.unwrap();
+    w.mnemic.supersede_memory(&caller, made[4], "replacement".to_owned()).await.unwrap();
+    for id in made {
+        let changes = vec![Change::EraseStale { id, before }];
+        let outcome = w.store().commit(who.scope(), changes).await;
+        assert_eq!(seen(outcome).0, "changed_meanwhile");
+    }
+}
+
 pub(crate) async fn agents_may_not_purge_or_erase(w: World) {
     let agent = Caller::new(w.member("default", AGENT).await);
     let memory = w.remember(&agent.principal, "mine").await;

@@ -95,6 +95,7 @@ macro_rules! behaviour {
                 only_live_uncited_unpinned_suggestions_go_stale
                 a_purge_erases_what_is_stale_and_nothing_else
                 a_named_memory_is_purged_however_many_are_older
+                what_ceased_to_be_stale_meanwhile_is_not_purged
                 agents_may_not_purge_or_erase
             }
             behaviour! { in erasure, $open:
