@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::Mnemic;
+use crate::clock::micros;
 use crate::edge::{Edge, SUPERSEDES};
 use crate::error::{Code, Error, Result};
 use crate::ids::{EdgeId, MemoryId};
@@ -68,8 +69,9 @@ pub(super) fn check_confidence(confidence: Option<f64>) -> Result<()> {
     }
 }
 
+/// Compares the times as they are kept: a shorter time than that would be no time.
 pub(super) fn check_validity(from: Option<Timestamp>, to: Option<Timestamp>) -> Result<()> {
-    match (from, to) {
+    match (from.map(micros), to.map(micros)) {
         (Some(from), Some(to)) if to <= from => {
             Err(Error::invalid("valid_to", "must be later than valid_from"))
         }
@@ -217,8 +219,8 @@ impl<'a> Creation<'a> {
             source_ids: new.source_ids.clone(),
             entities: new.entities.clone(),
             temporal: new.temporal,
-            valid_from: new.valid_from.map(crate::clock::micros),
-            valid_to: new.valid_to.map(crate::clock::micros),
+            valid_from: new.valid_from.map(micros),
+            valid_to: new.valid_to.map(micros),
             superseded_by: None,
             superseded_at: None,
             access_count: 0,

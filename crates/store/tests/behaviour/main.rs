@@ -48,6 +48,7 @@ macro_rules! behaviour {
                 a_new_memory_has_sensible_defaults
                 every_field_comes_back_as_it_was_given
                 what_is_wrong_with_a_memory_is_named
+                a_validity_too_short_to_be_kept_is_refused
                 a_batch_is_created_in_order
                 a_batch_with_one_bad_item_creates_nothing_and_says_which
                 a_patch_changes_what_it_names_and_empties_what_it_nulls

@@ -79,6 +79,14 @@ pub(crate) async fn what_is_wrong_with_a_memory_is_named(w: World) {
     assert_eq!(w.list(&w.operator, &MemoryFilter::default()).await, []);
 }
 
+/// Times are kept to the microsecond, so that is where a beginning must lie before its end.
+pub(crate) async fn a_validity_too_short_to_be_kept_is_refused(w: World) {
+    let start = w.now();
+    let end = start + jiff::SignedDuration::from_nanos(900);
+    let new = NewMemory { valid_from: Some(start), valid_to: Some(end), ..text("a blink") };
+    assert_eq!(seen(w.create(&w.operator, new).await).0, "invalid_field");
+}
+
 pub(crate) async fn a_batch_is_created_in_order(w: World) {
     let texts: Vec<_> = (0..250).map(|n| format!("item {n}")).collect();
     let news = texts.iter().map(|content| text(content)).collect();
