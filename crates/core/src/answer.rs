@@ -16,8 +16,9 @@ use crate::store::Change;
 /// How long a key is remembered.
 pub const ANSWER_HOURS: i64 = 24;
 const KEY_CHARS_MAX: usize = 255;
-/// How often a decision is taken anew because somebody else was faster.
-const ATTEMPTS_MAX: usize = 16;
+/// How often a decision is taken anew because somebody else was faster. Of those who contend for
+/// one record each round lets one through, so this is also how many can contend for it.
+const ATTEMPTS_MAX: usize = 64;
 
 /// An attempt under way. Boxed, because closures cannot yet promise that what they return can
 /// move between threads.

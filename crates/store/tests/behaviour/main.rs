@@ -58,6 +58,7 @@ macro_rules! behaviour {
                 a_forgotten_memory_is_nowhere_until_it_is_restored
                 lists_filter_by_every_field_they_offer
                 a_list_by_words_is_cut_into_pages_without_gaps_or_repeats
+                no_patch_is_lost_when_many_come_at_once
                 promotions_weights_and_citations_at_once_are_all_kept
             }
             behaviour! { in supersession, $open:

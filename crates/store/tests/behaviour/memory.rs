@@ -282,6 +282,31 @@ pub(crate) async fn a_list_by_words_is_cut_into_pages_without_gaps_or_repeats(w:
     assert_eq!(seen(outcome).0, "invalid_cursor");
 }
 
+pub(crate) async fn no_patch_is_lost_when_many_come_at_once(w: World) {
+    let memory = w.remember(&w.operator, "contended").await;
+    let outcomes = at_once(32, |number| {
+        let (mnemic, caller) = (w.mnemic.clone(), w.as_operator());
+        async move {
+            // Each changes a field of its own kind; together they change all of them.
+            let patch = match number % 4 {
+                0 => MemoryPatch { topic: Some(Some("t".into())), ..Default::default() },
+                1 => MemoryPatch { domain: Some(Some("d".into())), ..Default::default() },
+                2 => MemoryPatch { source: Some(Some("s".into())), ..Default::default() },
+                _ => MemoryPatch { confidence: Some(0.25), ..Default::default() },
+            };
+            mnemic.update_memory(&caller, memory.id, &patch).await
+        }
+    })
+    .await;
+    let revisions: BTreeSet<_> = outcomes.iter().flatten().map(|memory| memory.revision).collect();
+    assert_eq!(revisions, (2..=33).collect(), "each took its turn: {outcomes:?}");
+    let after = w.get(&w.operator, memory.id).await;
+    assert_eq!(after.revision, 33);
+    let fields = (after.topic.as_deref(), after.domain.as_deref(), after.source.as_deref());
+    assert_eq!(fields, (Some("t"), Some("d"), Some("s")));
+    assert!((after.confidence - 0.25).abs() < 1e-9);
+}
+
 pub(crate) async fn promotions_weights_and_citations_at_once_are_all_kept(w: World) {
     let memory = w.remember(&w.operator, "contended").await;
     let outcomes = at_once(33, |number| {
