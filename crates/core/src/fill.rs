@@ -152,14 +152,13 @@ impl Mnemic {
         if texts.is_empty() {
             return Ok(());
         }
-        let (keys, texts): (Vec<_>, Vec<_>) =
-            texts.into_iter().map(|t| ((t.id, t.revision), t.text)).unzip();
         let count = texts.len() as u64;
-        let vectors = embedder.embed(texts, Purpose::Document).await?;
-        let embedded = keys
+        let contents = texts.iter().map(|unembedded| unembedded.text.clone()).collect();
+        let vectors = embedder.embed(contents, Purpose::Document).await?;
+        let embedded = texts
             .into_iter()
             .zip(vectors)
-            .map(|((id, revision), vector)| Embedded { id, revision, vector })
+            .map(|(Unembedded { id, text }, vector)| Embedded { id, text, vector })
             .collect();
         self.store.put_vectors(scope, embedder.stamp(), embedded).await?;
         metrics::counter!("mnemic_embedded_total").increment(count);

@@ -65,16 +65,14 @@ impl Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unembedded {
     pub id: Uuid,
-    /// The vector is taken only if the record is still at this revision.
-    pub revision: i64,
     pub text: String,
 }
 
-/// A vector and the revision of the text that it was made of.
+/// A vector and the text that it was made of. It is taken only if the record still has that text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
     pub id: Uuid,
-    pub revision: i64,
+    pub text: String,
     pub vector: Vec<f32>,
 }
 

@@ -12,7 +12,7 @@ static PUT: Statement = Statement::workspace(
     "vector.put",
     "INSERT INTO vectors (workspace_id, item_id, model, code, vector)
      SELECT $1, m.id, $3, $4, $5 FROM memories m
-     WHERE m.workspace_id = $1 AND m.id = $2 AND m.revision = $6
+     WHERE m.workspace_id = $1 AND m.id = $2 AND m.content = $6
      ON CONFLICT (workspace_id, item_id, model)
      DO UPDATE SET code = excluded.code, vector = excluded.vector",
 );
@@ -24,7 +24,7 @@ pub(crate) static LOOKUP: Statement = Statement::workspace(
 
 pub(crate) static LIST_MISSING: Statement = Statement::workspace(
     "vector.list_missing",
-    "SELECT m.id, m.revision, m.content FROM memories m
+    "SELECT m.id, m.content FROM memories m
      WHERE m.workspace_id = $1 AND ($2 IS NULL OR m.id > $2) AND m.deleted_at IS NULL
        AND NOT EXISTS (SELECT 1 FROM vectors v
                        WHERE v.workspace_id = $1 AND v.item_id = m.id AND v.model = $3)
@@ -33,7 +33,7 @@ pub(crate) static LIST_MISSING: Statement = Statement::workspace(
 
 pub(crate) static LOOKUP_TEXT: Statement = Statement::workspace(
     "vector.lookup_text",
-    "SELECT m.id, m.revision, m.content FROM memories m
+    "SELECT m.id, m.content FROM memories m
      WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL",
 );
 
@@ -52,8 +52,7 @@ pub(crate) static ALL: &[&Statement] =
 
 pub(crate) fn put(stamp: &ModelStamp, embedded: &Embedded) -> Step {
     let code = mnemic_recall::quantise(&embedded.vector);
-    let params =
-        values![embedded.id, stamp.key(), code, embedded.vector.clone(), embedded.revision];
+    let params = values![embedded.id, stamp.key(), code, embedded.vector.clone(), &embedded.text];
     Step::new(&PUT, params)
 }
 
@@ -62,9 +61,5 @@ pub(crate) fn erase_of(id: Uuid) -> Step {
 }
 
 pub(crate) fn text_from_row(row: &Row) -> Result<Unembedded> {
-    Ok(Unembedded {
-        id: row.uuid("id")?,
-        revision: row.int("revision")?,
-        text: row.string("content")?,
-    })
+    Ok(Unembedded { id: row.uuid("id")?, text: row.string("content")? })
 }

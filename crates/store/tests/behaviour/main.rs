@@ -125,6 +125,7 @@ macro_rules! behaviour {
                 what_was_written_is_found_by_words_at_once
                 what_was_written_is_found_by_meaning_at_once
                 meaning_finds_what_shares_no_word
+                a_memory_promoted_while_it_is_embedded_still_gets_its_vector
                 a_text_changed_while_it_is_embedded_gets_the_vector_of_the_new_one
                 a_channel_is_searched_together_with_the_global_one
                 a_kind_can_be_asked_for
@@ -139,6 +140,7 @@ macro_rules! behaviour {
                 accesses_do_not_disturb_changes_and_citations
                 text_of_any_script_is_found
                 a_query_out_of_bounds_is_refused
+                an_index_built_anew_answers_as_the_one_that_grew
                 words_serve_while_a_new_model_moves_in
                 reembedding_fills_what_lacks_a_vector
                 a_restored_memory_is_found_by_meaning_again

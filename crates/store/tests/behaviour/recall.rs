@@ -65,6 +65,20 @@ pub(crate) async fn meaning_finds_what_shares_no_word(mut w: World) {
     assert_eq!(found[0], "photosynthesising organisms");
 }
 
+/// The vector is made of the text that was read; what else changed meanwhile does not matter.
+pub(crate) async fn a_memory_promoted_while_it_is_embedded_still_gets_its_vector(mut w: World) {
+    let (model, gate) = Gated::new("slow");
+    w.embed_with(model).await;
+    let who = w.operator.clone();
+    let memory = w.remember(&who, "walruses like oysters").await;
+    gate.arrived().await;
+    w.mnemic.promote_memory(&w.as_operator(), memory.id).await.unwrap();
+    gate.open();
+    all_have_vectors(&w, &who).await;
+    let found = w.found(&who, &by(Technique::Vectors, "walruses oysters")).await;
+    assert_eq!(found, ["walruses like oysters"]);
+}
+
 pub(crate) async fn a_text_changed_while_it_is_embedded_gets_the_vector_of_the_new_one(
     mut w: World,
 ) {
@@ -337,6 +351,40 @@ pub(crate) async fn evicted_indexes_come_back_with_the_same_answers(w: World) {
     let findings = w.mnemic.check(false).await.unwrap();
     let index = findings.iter().find(|finding| finding.part == "index").unwrap();
     assert!(index.detail.starts_with("1 workspaces, 10 items"), "{}", index.detail);
+}
+
+pub(crate) async fn an_index_built_anew_answers_as_the_one_that_grew(mut w: World) {
+    w.embed_with(HashModel::new("small")).await;
+    let who = w.workspace("acme").await;
+    let caller = Caller::new(who.clone());
+    let subjects = ["elephants", "umbrellas", "Zürich", "会议", "teapots"];
+    for number in 0..60 {
+        let subject = subjects[number % subjects.len()];
+        let other = subjects[(number / 5) % subjects.len()];
+        let memory = w.remember(&who, &format!("{subject} and {other}, note {number}")).await;
+        match number % 6 {
+            0 => w.mnemic.forget_memory(&caller, memory.id).await.unwrap(),
+            1 => drop(w.mnemic.promote_memory(&caller, memory.id).await.unwrap()),
+            2 => {
+                let content = format!("{other} replaces {subject} in note {number}");
+                w.mnemic.supersede_memory(&caller, memory.id, content).await.unwrap();
+            }
+            3 => {
+                let content = Some(format!("{other} corrected, note {number}"));
+                let patch = MemoryPatch { content, ..MemoryPatch::default() };
+                w.mnemic.update_memory(&caller, memory.id, &patch).await.unwrap();
+            }
+            4 => w.mnemic.erase_memory(&caller, memory.id).await.unwrap(),
+            _ => {}
+        }
+    }
+    all_have_vectors(&w, &who).await;
+    let grown = answers(&w, &who, &subjects).await;
+    let mut w = w.reopen().await;
+    w.embed_with(HashModel::new("small")).await;
+    let built = answers(&w, &who, &subjects).await;
+    assert_eq!(built, grown);
+    assert!(grown.iter().all(|answer| !answer.is_empty()));
 }
 
 pub(crate) async fn words_serve_while_a_new_model_moves_in(mut w: World) {
