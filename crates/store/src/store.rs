@@ -1,5 +1,7 @@
 //! Core's ports on any engine: changes become batches, rows become core's types.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::answer::Answer;
@@ -82,36 +84,35 @@ impl<E: SearchEngine> EngineStore<E> {
         Ok(self.engine.write(scope, batch).await?.first().map_or(0, |rows| rows.len() as u64))
     }
 
-    async fn count_contents(&self, scope: Scope) -> Result<Vec<(String, u64)>> {
-        let mut counts = Vec::new();
+    async fn count_contents(&self, scope: Scope) -> Result<u64> {
+        let mut total = 0;
         for content in workspace::CONTENTS {
-            let rows = self
-                .first(scope, &content.count, vec![], |row| row.int("rows"))
-                .await?
-                .and_then(|rows| u64::try_from(rows).ok())
-                .unwrap_or(0);
-            counts.push((content.table.to_owned(), rows));
+            let rows = self.first(scope, &content.count, vec![], |row| row.int("rows")).await?;
+            total += rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
         }
-        Ok(counts)
+        Ok(total)
     }
 
-    /// One pass of a hard delete. The last step fails if a write slipped in between, because
-    /// its rows still refer to the workspace.
-    async fn erase_once(&self, id: WorkspaceId) -> Result<Vec<(String, u64)>> {
+    /// Removes all of a workspace in one batch, and itself with it. On an engine whose batches
+    /// run side by side the last step fails if a write slipped in, because its rows still refer
+    /// to the workspace; then nothing was removed.
+    async fn erase_once(&self, id: WorkspaceId) -> Result<BTreeMap<String, u64>> {
         let own = Scope::Workspace(id.0);
-        let mut removed = self.count_contents(own).await?;
         let mut batch = Batch::new();
         for content in workspace::CONTENTS {
-            batch.run(&content.empty, vec![]);
+            batch.run(&content.count, vec![]).run(&content.empty, vec![]);
         }
-        self.engine.write(own, batch).await?;
+        batch.run(&workspace::ERASE_TOKENS, vec![]).run(&workspace::ERASE, vec![]);
+        let steps = self.engine.write(own, batch).await?;
         self.engine.forget(own);
-        let mut batch = Batch::new();
-        batch.run(&workspace::ERASE_TOKENS, values![id.0]);
-        batch.run(&workspace::ERASE, values![id.0]);
-        let rows = self.engine.write(Scope::System, batch).await?;
-        for (table, rows) in ["tokens", "workspaces"].iter().zip(&rows) {
-            removed.push(((*table).to_owned(), rows.len() as u64));
+        let (contents, last) = steps.split_at(2 * workspace::CONTENTS.len());
+        let mut removed = BTreeMap::new();
+        for (content, counted) in workspace::CONTENTS.iter().zip(contents.iter().step_by(2)) {
+            let rows = counted.first().map_or(Ok(0), |row| row.int("rows"))?;
+            removed.insert(content.table.to_owned(), u64::try_from(rows).unwrap_or(0));
+        }
+        for (table, rows) in ["tokens", "workspaces"].iter().zip(last) {
+            removed.insert((*table).to_owned(), rows.len() as u64);
         }
         Ok(removed)
     }
@@ -213,22 +214,16 @@ impl<E: SearchEngine> WorkspaceStore for EngineStore<E> {
         if exists.is_empty() {
             return Ok(None);
         }
-        let mut removed = std::collections::BTreeMap::new();
-        for attempt in 1.. {
+        let mut attempts = 1;
+        let removed = loop {
             match self.erase_once(id).await {
-                Err(e) if e.kind() == Kind::Conflict && attempt < ERASE_ATTEMPTS => {}
-                Err(e) => return Err(e),
-                Ok(counts) => {
-                    for (table, rows) in counts {
-                        *removed.entry(table).or_default() += rows;
-                    }
-                    break;
-                }
+                Err(e) if e.kind() == Kind::Conflict && attempts < ERASE_ATTEMPTS => attempts += 1,
+                done => break done?,
             }
-        }
+        };
         self.engine.scrub().await?;
-        let left = self.count_contents(Scope::Workspace(id.0)).await?;
-        Ok(Some(Erasure { removed, remaining: left.iter().map(|(_, rows)| rows).sum() }))
+        let remaining = self.count_contents(Scope::Workspace(id.0)).await?;
+        Ok(Some(Erasure { removed, remaining }))
     }
 }
 

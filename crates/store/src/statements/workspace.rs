@@ -49,9 +49,9 @@ pub(crate) static EXISTS: Statement =
     Statement::system("workspace.exists", "SELECT id FROM workspaces WHERE id = $1");
 
 pub(crate) static ERASE: Statement =
-    Statement::system("workspace.erase", "DELETE FROM workspaces WHERE id = $1 RETURNING id");
+    Statement::workspace("workspace.erase", "DELETE FROM workspaces WHERE id = $1 RETURNING id");
 
-pub(crate) static ERASE_TOKENS: Statement = Statement::system(
+pub(crate) static ERASE_TOKENS: Statement = Statement::workspace(
     "workspace.erase_tokens",
     "DELETE FROM tokens WHERE workspace_id = $1 RETURNING id",
 );

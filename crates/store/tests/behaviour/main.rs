@@ -34,6 +34,7 @@ macro_rules! behaviour {
                 only_admins_delete_and_only_operators_another_workspace
                 a_hard_delete_removes_everything_and_counts_it
                 a_hidden_workspace_can_still_be_removed_for_good
+                a_hard_delete_outlasts_concurrent_writers
             }
             behaviour! { in token, $open:
                 a_token_speaks_for_what_it_was_made_for

@@ -199,6 +199,34 @@ pub(crate) async fn a_hidden_workspace_can_still_be_removed_for_good(w: World) {
     assert!(!w.files_have("zanzibar"));
 }
 
+/// Requests that were let in before the deletion go on writing throughout it.
+pub(crate) async fn a_hard_delete_outlasts_concurrent_writers(w: World) {
+    let acme = w.workspace("acme").await;
+    let written = Arc::new(AtomicU64::new(0));
+    let deletion = async {
+        eventually("some are written", async || written.load(Ordering::Relaxed) >= 20).await;
+        w.mnemic.delete_workspace(&w.operator, acme.workspace_id, true).await.unwrap().unwrap()
+    };
+    let writers = at_once(8, |number| {
+        let (mnemic, who, written) = (w.mnemic.clone(), acme.clone(), written.clone());
+        async move {
+            loop {
+                let new = text(&format!("zanzibar, as {number} said"));
+                if let Err(error) = mnemic.create_memory(&Caller::new(who.clone()), new).await {
+                    return error.kind();
+                }
+                written.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let (erasure, ends) = tokio::join!(deletion, writers);
+    assert_eq!(erasure.remaining, 0);
+    assert_eq!(erasure.removed["memories"], written.load(Ordering::Relaxed), "every write counts");
+    let ends: BTreeSet<_> = ends.iter().map(|kind| format!("{kind:?}")).collect();
+    assert_eq!(ends.into_iter().collect::<Vec<_>>(), ["Conflict"], "writers are told");
+    assert!(!w.files_have("zanzibar"));
+}
+
 /// Something in every table.
 async fn fill(w: &World, who: &Principal) {
     let name = w.mnemic.own_workspace(who).await.unwrap().name;
