@@ -31,6 +31,9 @@ pub enum Change {
         memory: Memory,
         content_changed: bool,
     },
+    /// A memory that is deleted or replaced by now is a lost race. For decisions that rest on a
+    /// memory which they do not change.
+    RequireLive(MemoryId),
     /// Removes a memory with its vectors, edges, citations and kept answers.
     EraseMemory(MemoryId),
     /// The same, if it is still stale with regard to `before`.

@@ -141,6 +141,9 @@ fn add_change(batch: &mut Batch, change: &Change) {
                 batch.push(vector::erase_of(changed.id.0));
             }
         }
+        Change::RequireLive(id) => {
+            batch.push(memory::require_live(*id));
+        }
         Change::EraseMemory(id) => erase_memory(batch, *id, memory::erase(*id)),
         Change::EraseStale { id, before } => {
             erase_memory(batch, *id, memory::erase_stale(*id, *before));
@@ -164,6 +167,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: crate::Step) {
     batch
         .push(memory::unlink(id))
         .push(vector::erase_of(id.0))
+        .push(edge::bridge(id.0))
         .push(edge::erase_of(id.0))
         .push(run::erase_citations(id))
         .push(answer::erase_of(id))

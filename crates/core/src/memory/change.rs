@@ -103,12 +103,15 @@ impl Mnemic {
                 }
                 // `supersession` counts the revision up; the patch rides on the same change.
                 memory.revision -= 1;
-                let mut changes = self.supersession(memory, &newer, now)?;
-                if let Change::UpdateMemory { content_changed: flag, memory } = &mut changes[0] {
-                    *flag = content_changed;
-                    return Ok((memory.clone(), changes.into()));
-                }
-                Err(Error::internal("a supersession without its memory"))
+                let [mut replaced, edge] = self.supersession(memory, &newer, now)?;
+                let Change::UpdateMemory { memory, content_changed: flag } = &mut replaced else {
+                    return Err(Error::internal("a supersession without its memory"));
+                };
+                *flag = content_changed;
+                // Otherwise the newer one could be erased, or itself be replaced by this one,
+                // between the decision and the commit.
+                let memory = memory.clone();
+                Ok((memory, vec![Change::RequireLive(newer.id), replaced, edge]))
             })
         })
         .await

@@ -1,6 +1,6 @@
 //! Edges between records.
 
-use mnemic_core::edge::Edge;
+use mnemic_core::edge::{Edge, SUPERSEDES};
 use uuid::Uuid;
 
 use crate::{Statement, Step, values};
@@ -12,12 +12,24 @@ static ADD: Statement = Statement::workspace(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 );
 
+/// What `$2` had replaced is now replaced by the one that replaced `$2`, if there is one.
+static BRIDGE: Statement = Statement::workspace(
+    "edge.bridge",
+    "UPDATE edges SET source_id =
+         (SELECT gone.superseded_by FROM memories gone
+          WHERE gone.workspace_id = $1 AND gone.id = $2)
+     WHERE workspace_id = $1 AND source_id = $2 AND relation = $3
+       AND EXISTS (SELECT 1 FROM memories gone
+                   WHERE gone.workspace_id = $1 AND gone.id = $2
+                     AND gone.superseded_by IS NOT NULL)",
+);
+
 static ERASE_OF: Statement = Statement::workspace(
     "edge.erase_of",
     "DELETE FROM edges WHERE workspace_id = $1 AND (source_id = $2 OR target_id = $2)",
 );
 
-pub(crate) static ALL: &[&Statement] = &[&ADD, &ERASE_OF];
+pub(crate) static ALL: &[&Statement] = &[&ADD, &BRIDGE, &ERASE_OF];
 
 pub(crate) fn add(edge: &Edge) -> Step {
     let params = values![
@@ -33,6 +45,11 @@ pub(crate) fn add(edge: &Edge) -> Step {
         edge.superseded_at,
     ];
     Step::new(&ADD, params)
+}
+
+/// Closes the gap that a memory leaves in its chain of replacements.
+pub(crate) fn bridge(id: Uuid) -> Step {
+    Step::new(&BRIDGE, values![id, SUPERSEDES])
 }
 
 /// Every edge from or to a record.

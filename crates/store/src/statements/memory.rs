@@ -115,6 +115,13 @@ pub(crate) static COUNT: Statement = Statement::workspace(
     "SELECT count(*) AS rows FROM memories WHERE workspace_id = $1 AND deleted_at IS NULL",
 );
 
+/// Changes nothing, but holds the row until the batch is done where batches run side by side.
+static REQUIRE_LIVE: Statement = Statement::workspace(
+    "memory.require_live",
+    "UPDATE memories SET superseded_at = NULL
+     WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL AND superseded_at IS NULL",
+);
+
 static ERASE: Statement = Statement::workspace(
     "memory.erase",
     "DELETE FROM memories WHERE workspace_id = $1 AND id = $2",
@@ -129,10 +136,11 @@ static ERASE_STALE: Statement = Statement::workspace(
 );
 
 /// What an erased memory had replaced points to its own replacement; without one it stays
-/// retired, so that nothing outdated comes back to life.
+/// retired, so that nothing outdated comes back to life. It counts as a change, so that one that
+/// was decided before cannot write the old pointer back.
 static UNLINK: Statement = Statement::workspace(
     "memory.unlink",
-    "UPDATE memories SET superseded_by =
+    "UPDATE memories SET revision = revision + 1, superseded_by =
          (SELECT gone.superseded_by FROM memories gone
           WHERE gone.workspace_id = $1 AND gone.id = $2)
      WHERE workspace_id = $1 AND superseded_by = $2",
@@ -167,6 +175,7 @@ pub(crate) static ALL: &[&Statement] = &[
     &TOUCH,
     &COUNT_REFERENCE,
     &COUNT,
+    &REQUIRE_LIVE,
     &ERASE,
     &ERASE_STALE,
     &UNLINK,
@@ -242,6 +251,10 @@ pub(crate) fn update(memory: &Memory) -> Step {
     let mut params = described(memory);
     params.extend(values![memory.pinned, memory.updated_at, memory.deleted_at, memory.revision,]);
     exactly_one(&UPDATE, params)
+}
+
+pub(crate) fn require_live(id: MemoryId) -> Step {
+    exactly_one(&REQUIRE_LIVE, values![id.0])
 }
 
 pub(crate) fn unlink(id: MemoryId) -> Step {

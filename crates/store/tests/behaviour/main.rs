@@ -6,6 +6,7 @@
 
 mod citation;
 mod erasure;
+mod history;
 mod idempotency;
 mod isolation;
 mod memory;
@@ -68,11 +69,14 @@ macro_rules! behaviour {
                 a_chain_is_followed_to_its_live_head
                 a_patch_can_name_what_replaces_a_memory
                 a_circle_is_refused
+                a_circle_is_refused_even_if_closed_from_both_sides_at_once
                 a_suggestion_cannot_replace_a_fact
                 a_batch_may_not_replace_the_same_memory_twice
                 replacements_at_once_form_one_chain
+                erasing_the_middle_of_a_chain_closes_the_gap
                 erasing_the_head_brings_nothing_outdated_back
                 a_deleted_head_must_be_restored_before_it_is_replaced
+                a_patch_and_an_erasure_at_once_leave_nothing_dangling
                 an_unknown_memory_cannot_be_replaced_nor_replace
             }
             behaviour! { in time, $open:
@@ -150,6 +154,10 @@ macro_rules! behaviour {
                 evicted_indexes_come_back_with_the_same_answers
             }
 
+            #[test]
+            fn any_history_keeps_the_invariants() {
+                crate::history::any_history_keeps_the_invariants($open);
+            }
         }
     };
     (in $noun:ident, $open:path: $($test:ident)*) => {

@@ -78,6 +78,25 @@ pub(crate) async fn a_circle_is_refused(w: World) {
     assert!(w.get(&w.operator, chain[2]).await.is_live());
 }
 
+/// Each replacement alone is fine; both together would leave neither alive.
+pub(crate) async fn a_circle_is_refused_even_if_closed_from_both_sides_at_once(w: World) {
+    for round in 0..20 {
+        let a = w.remember(&w.operator, &format!("a{round}")).await.id;
+        let b = w.remember(&w.operator, &format!("b{round}")).await.id;
+        let outcomes = at_once(2, |side| {
+            let (mnemic, caller) = (w.mnemic.clone(), w.as_operator());
+            let (old, new) = if side == 0 { (a, b) } else { (b, a) };
+            let patch = MemoryPatch { superseded_by: Some(new), ..MemoryPatch::default() };
+            async move { mnemic.update_memory(&caller, old, &patch).await }
+        })
+        .await;
+        let replaced = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+        assert_eq!(replaced, 1, "round {round}: {outcomes:?}");
+        let live = [w.get(&w.operator, a).await, w.get(&w.operator, b).await];
+        assert_eq!(live.iter().filter(|memory| memory.is_live()).count(), 1, "round {round}");
+    }
+}
+
 pub(crate) async fn a_suggestion_cannot_replace_a_fact(w: World) {
     let old = w.create(&w.operator, fact("the law is the law")).await.unwrap();
     let (code, detail) = seen(replace(&w, old.id, text("I think not")).await);
@@ -121,6 +140,17 @@ pub(crate) async fn replacements_at_once_form_one_chain(w: World) {
     assert_eq!((id, steps), (live[0].id, 16), "that every version leads to");
 }
 
+pub(crate) async fn erasing_the_middle_of_a_chain_closes_the_gap(w: World) {
+    let chain = chain(&w, 3).await;
+    w.mnemic.erase_memory(&w.as_operator(), chain[1]).await.unwrap();
+    let (first, head) = (w.get(&w.operator, chain[0]).await, w.get(&w.operator, chain[2]).await);
+    assert_eq!(first.superseded_by, Some(head.id));
+    assert_eq!(edges(&w, &head, &first).await, 1, "the edge follows");
+    assert!(head.is_live());
+    let new = replace(&w, first.id, text("goes on")).await.unwrap();
+    assert_eq!(w.get(&w.operator, head.id).await.superseded_by, Some(new.id));
+}
+
 pub(crate) async fn erasing_the_head_brings_nothing_outdated_back(w: World) {
     let chain = chain(&w, 2).await;
     w.mnemic.erase_memory(&w.as_operator(), chain[1]).await.unwrap();
@@ -140,6 +170,39 @@ pub(crate) async fn a_deleted_head_must_be_restored_before_it_is_replaced(w: Wor
     assert!(detail.contains("restore"), "{detail}");
     w.mnemic.restore_memory(&w.as_operator(), chain[1]).await.unwrap();
     replace(&w, chain[0], text("new")).await.unwrap();
+}
+
+/// A patch that was decided while the chain still had its middle must not bring the pointer to
+/// it back.
+pub(crate) async fn a_patch_and_an_erasure_at_once_leave_nothing_dangling(w: World) {
+    for round in 0..20 {
+        let chain = chain(&w, 3).await;
+        let loose = w.remember(&w.operator, &format!("loose {round}")).await.id;
+        let outcomes = at_once(3, |side| {
+            let (mnemic, caller, chain) = (w.mnemic.clone(), w.as_operator(), chain.clone());
+            async move {
+                let topic = MemoryPatch { topic: Some(Some("t".into())), ..Default::default() };
+                let by_head = MemoryPatch { superseded_by: Some(chain[2]), ..Default::default() };
+                match side {
+                    0 => mnemic.update_memory(&caller, chain[0], &topic).await.map(drop),
+                    1 => mnemic.update_memory(&caller, loose, &by_head).await.map(drop),
+                    _ => {
+                        mnemic.erase_memory(&caller, chain[1]).await?;
+                        mnemic.erase_memory(&caller, chain[2]).await
+                    }
+                }
+            }
+        })
+        .await;
+        assert!(outcomes[0].is_ok() || outcomes[2].is_ok(), "{outcomes:?}");
+        let all = MemoryFilter { include_superseded: true, ..MemoryFilter::default() };
+        for memory in w.list(&w.operator, &all).await {
+            if let Some(next) = memory.superseded_by {
+                w.get(&w.operator, next).await;
+            }
+        }
+        assert_eq!(w.get(&w.operator, chain[0]).await.superseded_by, None, "round {round}");
+    }
 }
 
 pub(crate) async fn an_unknown_memory_cannot_be_replaced_nor_replace(w: World) {
