@@ -207,10 +207,12 @@ pub trait Search {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>>;
-    /// By meaning, best first, with true cosines as scores.
+    /// By meaning, best first, with true cosines as scores. `stamp` is the model that made the
+    /// query; where the vectors of another one are searched, it is `Code::ModelUnavailable`.
     async fn search_vectors(
         &self,
         scope: Scope,
+        stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,

@@ -26,10 +26,13 @@ pub trait SearchEngine: Engine {
         limit: usize,
     ) -> Result<Vec<Hit>>;
 
-    /// With true cosines as scores, at least for the first ranks.
+    /// With true cosines as scores, at least for the first ranks. `stamp` is the model that made
+    /// the query: vectors of two models are never compared, so where another one's are searched,
+    /// the answer is [`Code::ModelUnavailable`](mnemic_core::Code::ModelUnavailable).
     async fn search_vectors(
         &self,
         scope: Scope,
+        stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,

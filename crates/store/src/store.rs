@@ -406,11 +406,12 @@ impl<E: SearchEngine> Search for EngineStore<E> {
     async fn search_vectors(
         &self,
         scope: Workspaced,
+        stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        self.engine.search_vectors(own(scope), query, filter, limit).await
+        self.engine.search_vectors(own(scope), stamp, query, filter, limit).await
     }
 
     async fn matched_words(

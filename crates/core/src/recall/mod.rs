@@ -244,7 +244,8 @@ impl Mnemic {
             self.fill.settled(scope, FRESHNESS_WAIT),
         );
         let vector = vectors?.pop().ok_or_else(|| Error::internal("the model gave no vector"))?;
-        self.store.search_vectors(scope, &vector, filter, FOUND_PER_TECHNIQUE).await
+        let stamp = embedder.stamp();
+        self.store.search_vectors(scope, stamp, &vector, filter, FOUND_PER_TECHNIQUE).await
     }
 
     /// When nothing served, the caller gets the reason as an error, not an empty answer.

@@ -40,7 +40,13 @@ enum State {
     Absent,
     /// Being built: what is committed meanwhile is noted.
     Building(Vec<Touched>),
-    Ready(Box<Index>),
+    Ready(Box<Built>),
+}
+
+/// An index, and the model whose vectors it holds.
+pub(super) struct Built {
+    pub(super) index: Index,
+    pub(super) model: Option<ModelStamp>,
 }
 
 impl Slot {
@@ -53,9 +59,9 @@ impl Slot {
     }
 
     /// Uses the index, if it is ready.
-    pub(super) fn with<T>(&self, use_index: impl FnOnce(&Index) -> T) -> Option<T> {
+    pub(super) fn with<T>(&self, use_index: impl FnOnce(&Built) -> T) -> Option<T> {
         match &*self.read() {
-            State::Ready(index) => Some(use_index(index)),
+            State::Ready(built) => Some(use_index(built)),
             State::Absent | State::Building(_) => None,
         }
     }
@@ -73,25 +79,24 @@ impl Slot {
     }
 
     fn bytes(&self) -> usize {
-        self.with(Index::bytes).unwrap_or(0)
+        self.with(|built| built.index.bytes()).unwrap_or(0)
     }
 
     /// Completes a built index by what was committed meanwhile, and puts it in place. Runs
     /// between two commits, so nothing can slip in.
     pub(super) fn install(
         &self,
-        mut index: Index,
+        mut built: Built,
         workspace: Uuid,
-        model: Option<&ModelStamp>,
         reader: Reader<'_>,
     ) -> Result<()> {
         let mut state = self.write();
         if let State::Building(noted) = &*state {
             for touched in noted {
-                refresh(&mut index, workspace, *touched, model, reader)?;
+                refresh(&mut built, workspace, *touched, reader)?;
             }
         }
-        *state = State::Ready(Box::new(index));
+        *state = State::Ready(Box::new(built));
         Ok(())
     }
 }
@@ -163,8 +168,10 @@ impl Indexes {
     pub(super) fn describe(&self) -> String {
         let entries = self.entries();
         let bytes: usize = entries.values().map(|slot| slot.bytes()).sum();
-        let items: usize =
-            entries.values().map(|slot| slot.with(Index::len).unwrap_or_default()).sum();
+        let items: usize = entries
+            .values()
+            .map(|slot| slot.with(|built| built.index.len()).unwrap_or_default())
+            .sum();
         format!("{} workspaces, {items} items, {bytes} bytes in memory", entries.len())
     }
 
@@ -174,14 +181,13 @@ impl Indexes {
 
     fn follow(&self, workspace: Uuid, touched: &[Touched], reader: Reader<'_>) {
         let Some(slot) = self.entries().get(&workspace).cloned() else { return };
-        let model = self.model();
         let mut state = slot.write();
         match &mut *state {
             State::Absent => {}
             State::Building(noted) => noted.extend_from_slice(touched),
-            State::Ready(index) => {
+            State::Ready(built) => {
                 for &touched in touched {
-                    if let Err(e) = refresh(index, workspace, touched, model.as_ref(), reader) {
+                    if let Err(e) = refresh(built, workspace, touched, reader) {
                         tracing::error!(error = %e, "the index lost a record; building it anew");
                         *state = State::Absent;
                         return;
@@ -207,17 +213,12 @@ impl CommitHook for Indexes {
 }
 
 /// Makes the index say of one record what its row says.
-fn refresh(
-    index: &mut Index,
-    workspace: Uuid,
-    touched: Touched,
-    model: Option<&ModelStamp>,
-    reader: Reader<'_>,
-) -> Result<()> {
+fn refresh(built: &mut Built, workspace: Uuid, touched: Touched, reader: Reader<'_>) -> Result<()> {
     if touched.kind != memory::KIND {
         return Ok(());
     }
-    let model = model.map(ModelStamp::key).unwrap_or_default();
+    let Built { index, model } = built;
+    let model = model.as_ref().map(ModelStamp::key).unwrap_or_default();
     let mut found = false;
     reader.scan(
         Scope::Workspace(workspace),

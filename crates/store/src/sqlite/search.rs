@@ -5,14 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::recall::{Hit, SearchFilter};
-use mnemic_core::{Error, Result};
+use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Index, cosine};
 use uuid::Uuid;
 
 use super::SqliteEngine;
 use super::connection::Location;
 use super::entry::{self, Entry};
-use super::index::{Indexes, Slot, refused};
+use super::index::{Built, Indexes, Slot, refused};
 use crate::statements::{memory, vector};
 use crate::{Engine, Fields, Scope, SearchEngine, values};
 
@@ -40,8 +40,8 @@ impl SearchEngine for EmbeddedEngine {
         limit: usize,
     ) -> Result<Vec<Hit>> {
         let (query, filter) = (query.to_owned(), entry::clauses(filter));
-        with_index(self, scope, move |index| {
-            index.words(&query, &filter, limit).into_iter().map(hit).collect()
+        with_index(self, scope, move |built| {
+            built.index.words(&query, &filter, limit).into_iter().map(hit).collect()
         })
         .await
     }
@@ -49,17 +49,23 @@ impl SearchEngine for EmbeddedEngine {
     async fn search_vectors(
         &self,
         scope: Scope,
+        stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let Some(model) = self.hook().model() else { return Ok(vec![]) };
-        let (vector, filter) = (query.to_vec(), entry::clauses(filter));
-        let mut hits: Vec<Hit> = with_index(self, scope, move |index| {
-            index.nearest(&vector, &filter, limit.max(SETTLED)).into_iter().map(hit).collect()
+        let (model, vector, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
+        let nearest = with_index(self, scope, move |built| {
+            let same = built.model.as_ref() == Some(&model);
+            same.then(|| built.index.nearest(&vector, &filter, limit.max(SETTLED)))
         })
         .await?;
-        let key = model.key();
+        let Some(nearest) = nearest else {
+            let detail = format!("the vectors of {} are not searched yet", stamp.key());
+            return Err(Error::new(Code::ModelUnavailable, detail));
+        };
+        let mut hits: Vec<Hit> = nearest.into_iter().map(hit).collect();
+        let key = stamp.key();
         let wanted = hits.iter().take(SETTLED).map(|hit| values![hit.id, key.as_str()]).collect();
         let rows = self.read_each(scope, &vector::LOOKUP, wanted).await?;
         for (hit, rows) in hits.iter_mut().zip(rows) {
@@ -79,8 +85,8 @@ impl SearchEngine for EmbeddedEngine {
         ids: &[Uuid],
     ) -> Result<Vec<Vec<String>>> {
         let (query, ids) = (query.to_owned(), ids.to_vec());
-        with_index(self, scope, move |index| {
-            ids.iter().map(|id| index.matched_terms(&query, id.as_bytes())).collect()
+        with_index(self, scope, move |built| {
+            ids.iter().map(|id| built.index.matched_terms(&query, id.as_bytes())).collect()
         })
         .await
     }
@@ -104,7 +110,7 @@ fn hit(hit: mnemic_recall::Hit) -> Hit {
 async fn with_index<T: Send + 'static>(
     engine: &EmbeddedEngine,
     scope: Scope,
-    use_index: impl FnOnce(&Index) -> T + Send + 'static,
+    use_index: impl FnOnce(&Built) -> T + Send + 'static,
 ) -> Result<T> {
     let Scope::Workspace(workspace) = scope else {
         return Err(Error::internal("a search needs a workspace"));
@@ -146,10 +152,8 @@ async fn build(engine: &EmbeddedEngine, workspace: Uuid, slot: &Arc<Slot>) -> Re
             .map_err(|e| Error::internal("building the index broke off").caused_by(e))??
     };
     let (items, bytes) = (index.len(), index.bytes());
-    let slot = slot.clone();
-    engine
-        .exclusive(move |reader| slot.install(index, workspace, model.as_ref(), reader))
-        .await??;
+    let (slot, built) = (slot.clone(), Built { index, model });
+    engine.exclusive(move |reader| slot.install(built, workspace, reader)).await??;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(%workspace, items, bytes, took_ms, "index built");
     Ok(())

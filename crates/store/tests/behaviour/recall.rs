@@ -387,6 +387,25 @@ pub(crate) async fn an_index_built_anew_answers_as_the_one_that_grew(mut w: Worl
     assert!(grown.iter().all(|answer| !answer.is_empty()));
 }
 
+pub(crate) async fn vectors_of_two_models_are_never_compared(mut w: World) {
+    w.embed_with(HashModel::new("first")).await;
+    let who = w.operator.clone();
+    w.remember(&who, "umbrella stand").await;
+    all_have_vectors(&w, &who).await;
+    // A query of the new model may come before the search has moved to it.
+    w.slot.set(EmbedderState::Ready(Arc::new(HashModel::new("second"))));
+    let bundle = w.recall(&who, &query("umbrella stand")).await;
+    assert_eq!(contents(&bundle), ["umbrella stand"], "words serve");
+    assert_eq!(bundle.degraded.len(), 1, "and the answer says that vectors do not");
+    assert!(w.mnemic.recall(&who, &by(Technique::Vectors, "umbrella stand")).await.is_err());
+    w.embed_with(HashModel::new("second")).await;
+    let request = RecallRequest { explain: true, ..by(Technique::Vectors, "umbrella stand") };
+    let bundle = w.recall(&who, &request).await;
+    let score = bundle.items[0].why.as_ref().unwrap().found_by[0].score;
+    assert!(score > 0.999, "the same text in the same model has cosine 1, not {score}");
+    assert_eq!(w.count(&who, &VECTORS).await, 1, "the old model's vector is gone");
+}
+
 pub(crate) async fn words_serve_while_a_new_model_moves_in(mut w: World) {
     w.embed_with(HashModel::new("first")).await;
     let who = w.operator.clone();
