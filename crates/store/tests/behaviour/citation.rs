@@ -266,8 +266,9 @@ pub(crate) async fn cite(w: &World, who: &Principal, run: &str, cited: &[MemoryI
     w.mnemic.finish_run(&caller, run, &text_of(cited), None).await.unwrap()
 }
 
-fn text_of(cited: &[MemoryId]) -> String {
-    cited.iter().map(|id| format!("as [mem:{id}] says. ")).collect()
+/// What a run that cites these says.
+pub(crate) fn text_of(cited: &[MemoryId]) -> String {
+    cited.iter().map(|id| format!("as [mem:{id}] says. ")).collect::<Vec<_>>().concat()
 }
 
 fn reasons(citations: &Citations) -> Vec<(String, Reason)> {

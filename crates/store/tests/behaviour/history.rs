@@ -10,6 +10,7 @@ use mnemic_store::{Statement, values};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::citation::text_of;
 use crate::place::Place;
 use crate::world::{DAY, World, ids, text};
 
@@ -141,7 +142,7 @@ impl History {
         cited: &[usize],
     ) -> mnemic_core::Result<()> {
         let cited: BTreeSet<_> = cited.iter().map(|place| self.memory(*place)).collect();
-        let said: String = cited.iter().map(|id| format!("[mem:{id}] ")).collect();
+        let said = text_of(&cited.iter().copied().collect::<Vec<_>>());
         let mut expected = Vec::new();
         for id in cited {
             let visible = self.world.mnemic.get_memory(&caller.principal, id).await.is_ok();

@@ -38,7 +38,9 @@ impl HashModel {
         }
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         if length > 0.0 {
-            vector.iter_mut().for_each(|x| *x /= length);
+            for x in &mut vector {
+                *x /= length;
+            }
         }
         vector
     }
