@@ -10,6 +10,7 @@ mod cell;
 mod conformance;
 mod engine;
 mod migration;
+pub mod postgres;
 mod row;
 pub mod scope_check;
 mod search;

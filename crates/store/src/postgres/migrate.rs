@@ -1,0 +1,89 @@
+//! Migrations: applied by the owner in `setup`, only compared when a server opens the database.
+
+use mnemic_core::{Error, Result};
+use tokio_postgres::Client;
+
+use super::connect::refused;
+use super::error::store_error;
+use crate::Migration;
+use crate::migration::{Applied, outstanding};
+
+/// Number and name of a migration are those of its file.
+macro_rules! migration {
+    ($number:literal, $file:literal, $name:literal) => {
+        Migration {
+            number: $number,
+            name: $name,
+            sql: include_str!(concat!("../../migrations/postgres/", $file, "_", $name, ".sql")),
+        }
+    };
+}
+
+/// The schema of this version.
+pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "initial")];
+
+/// Everybody may know which migrations there are; nobody but the owner writes them.
+const RECORD: &str = "
+    CREATE TABLE IF NOT EXISTS schema_migrations (
+        number integer PRIMARY KEY,
+        name text NOT NULL,
+        checksum bytea NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT now()
+    );
+    ALTER TABLE schema_migrations ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE schema_migrations FORCE ROW LEVEL SECURITY;
+    DROP POLICY IF EXISTS known ON schema_migrations;
+    CREATE POLICY known ON schema_migrations USING (true);";
+
+/// Applies what is outstanding, each in a transaction of its own together with its record, and
+/// says how many that were.
+pub(super) async fn migrate(client: &mut Client, known: &[Migration]) -> Result<usize> {
+    let failed = |error| store_error("preparing the migrations", error);
+    client.batch_execute(RECORD).await.map_err(failed)?;
+    let applied = applied(client).await?;
+    let outstanding = outstanding(known, &applied)?;
+    for migration in outstanding {
+        let name = format!("migration {:04}_{}", migration.number, migration.name);
+        let failed = |error| store_error(&name, error);
+        let number = i32::try_from(migration.number)
+            .map_err(|e| Error::internal(format!("{name}: has no number")).caused_by(e))?;
+        let transaction = client.transaction().await.map_err(failed)?;
+        transaction.batch_execute(migration.sql).await.map_err(failed)?;
+        let sql = "INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)";
+        let checksum = migration.checksum();
+        transaction
+            .execute(sql, &[&number, &migration.name, &checksum])
+            .await
+            .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        tracing::info!(number, name = migration.name, "migration applied");
+    }
+    Ok(outstanding.len())
+}
+
+/// Refuses a database whose schema is not this version's.
+pub(super) async fn check(client: &Client, known: &[Migration]) -> Result<()> {
+    let lacking = outstanding(known, &applied(client).await?)?;
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "the database lacks {} migrations of this version: run `mnemic db setup --store` with \
+         its owner's address, then start again",
+        lacking.len()
+    )))
+}
+
+async fn applied(client: &Client) -> Result<Vec<Applied>> {
+    let failed = |error| store_error("looking at the migrations", error);
+    let sql = "SELECT number, name, checksum FROM schema_migrations ORDER BY number";
+    let rows = client.query(sql, &[]).await.map_err(failed)?;
+    rows.iter()
+        .map(|row| {
+            let number: i32 = row.get(0);
+            let number = u32::try_from(number)
+                .map_err(|e| Error::internal("a migration has no number").caused_by(e))?;
+            Ok(Applied { number, name: row.get(1), checksum: row.get(2) })
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! The engine for many servers: PostgreSQL with pgvector, workspaces kept apart by the database.
+//!
+//! Every operation is a transaction that sets its scope for itself alone, as a user to whom
+//! row-level security applies. Nothing PostgreSQL-like may leave this module.
+
+mod check;
+mod connect;
+mod error;
+mod migrate;
+mod options;
+mod retry;
+mod session;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use mnemic_core::Result;
+
+pub use migrate::MIGRATIONS;
+pub use options::Options;
+pub use setup::{Prepared, setup};
+
+use self::error::{Failure, pool_error};
+use self::retry::Patience;
+use self::session::{Access, Call, Outcome, Session};
+use crate::{Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Step, Value};
+
+/// Where the tables are.
+const SCHEMA: &str = "mnemic";
+
+/// An open PostgreSQL database.
+pub struct PostgresEngine {
+    pool: Pool,
+    options: Options,
+}
+
+impl PostgresEngine {
+    /// Connects and makes sure that the database may be served from: its schema is this
+    /// version's, and the user is one to whom row-level security applies. Changes nothing.
+    pub async fn open(url: &str, options: Options, migrations: &[Migration]) -> Result<Self> {
+        let pool = connect::pool(url, &options)?;
+        connect::check(&pool).await?;
+        let client = pool.get().await.map_err(|error| pool_error(error).into_error())?;
+        migrate::check(&client, migrations).await?;
+        drop(client);
+        Ok(Self { pool, options })
+    }
+
+    async fn session(&self) -> Result<Session, Failure> {
+        Session::new(self.pool.get().await.map_err(pool_error)?).await
+    }
+
+    /// Reads are tried again whenever that may help: they change nothing.
+    async fn query(
+        &self,
+        scope: Scope,
+        access: Access,
+        calls: &[Call<'_>],
+    ) -> Result<Vec<Outcome>> {
+        let mut patience = Patience::new(self.options.contention_timeout);
+        loop {
+            let read = async { self.session().await?.read(scope, access, calls).await };
+            match read.await {
+                Ok(outcomes) => return Ok(outcomes),
+                Err(failure) => patience.endure(failure).await?,
+            }
+        }
+    }
+
+    async fn apply(&self, scope: Scope, batch: &Batch) -> Result<Vec<Vec<Row>>, Failure> {
+        let mut session = self.session().await?;
+        let calls: Vec<_> = batch.steps.iter().map(call).collect();
+        let outcomes = session.begin(scope, Access::Write, &calls).await?;
+        for (step, outcome) in batch.steps.iter().zip(&outcomes) {
+            step.judge(outcome.count)?;
+        }
+        session.commit().await?;
+        Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
+    }
+}
+
+fn call(step: &Step) -> Call<'_> {
+    Call { statement: step.statement, arguments: &step.params }
+}
+
+#[async_trait]
+impl Engine for PostgresEngine {
+    async fn read(
+        &self,
+        scope: Scope,
+        statement: &'static Statement,
+        params: Vec<Value>,
+    ) -> Result<Vec<Row>> {
+        let arguments = statement.arguments(scope, params)?;
+        let call = Call { statement, arguments: &arguments };
+        let outcomes = self.query(scope, Access::Read, &[call]).await?;
+        Ok(outcomes.into_iter().flat_map(|outcome| outcome.rows).collect())
+    }
+
+    async fn read_each(
+        &self,
+        scope: Scope,
+        statement: &'static Statement,
+        params: Vec<Vec<Value>>,
+    ) -> Result<Vec<Vec<Row>>> {
+        if params.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sets = params.into_iter().map(|set| statement.arguments(scope, set));
+        let sets = sets.collect::<Result<Vec<_>>>()?;
+        let calls: Vec<_> = sets.iter().map(|arguments| Call { statement, arguments }).collect();
+        let outcomes = self.query(scope, Access::Snapshot, &calls).await?;
+        Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
+    }
+
+    async fn write(&self, scope: Scope, mut batch: Batch) -> Result<Vec<Vec<Row>>> {
+        for step in &mut batch.steps {
+            step.params = step.statement.arguments(scope, std::mem::take(&mut step.params))?;
+        }
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut patience = Patience::new(self.options.contention_timeout);
+        loop {
+            match self.apply(scope, &batch).await {
+                Ok(rows) => return Ok(rows),
+                Err(failure) => patience.endure(failure).await?,
+            }
+        }
+    }
+
+    async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>> {
+        check::check(&self.pool, depth).await
+    }
+
+    /// Deleted rows are the business of the database's own vacuum, and its log of its
+    /// administrator: a user that owns nothing can hurry neither.
+    async fn scrub(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn size_bytes(&self) -> Result<u64> {
+        check::size_bytes(&self.pool).await
+    }
+
+    async fn close(&self) {
+        self.pool.close();
+        while self.pool.status().size > 0 {
+            tokio::time::sleep(CLOSE_PAUSE).await;
+        }
+    }
+}
+
+/// How often closing looks whether what was accepted is done.
+const CLOSE_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
