@@ -11,16 +11,16 @@
 )]
 
 /// How soon repeating a word stops helping.
-pub(crate) const K1: f32 = 0.9;
+pub const K1: f32 = 0.9;
 /// How much long documents are held back.
-pub(crate) const B: f32 = 0.4;
+pub const B: f32 = 0.4;
 
 /// The most often a term is counted in one document; five bits of a posting.
 pub(crate) const TF_MAX: u32 = 31;
 
 /// The most terms of a query that are scored. With [`SCORE_ONE`] it keeps sums within 32 bits: a
 /// term adds less than 19 × 1.9 × 2^20 < 2^25.2, and 64 of them less than 2^31.2.
-pub(crate) const TERMS_MAX: usize = 64;
+pub const TERMS_MAX: usize = 64;
 
 /// A score of 1.0 in fixed point.
 const SCORE_ONE: f32 = 1_048_576.0;

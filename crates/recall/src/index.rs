@@ -7,15 +7,14 @@ use crate::code::{Code, DIMENSIONS_MAX};
 use crate::columns::Column;
 use crate::document::{Document, Error, Hit, Key, NUMBERS};
 use crate::filter::{Filter, Selection};
-use crate::fold;
 use crate::forward::Forward;
 use crate::interner::Interner;
 use crate::postings::{List, SLOTS_MAX};
 use crate::slot_set::SlotSet;
+use crate::text::matched_words;
 use crate::vectors::Vectors;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
-use std::ops::Range;
 
 /// A set of documents, searchable by words and by vector.
 ///
@@ -166,30 +165,9 @@ impl Index {
     /// Which of the query's words, as they were written, a document has.
     pub fn matched_terms(&self, query: &str, key: &Key) -> Vec<String> {
         let Some(slot) = self.slot(key) else { return Vec::new() };
-        let query = fold::normalise(query);
-        let mut spans: Vec<Range<usize>> = Vec::new();
-        let mut asked = Analyzer::default().query(&query);
-        asked.sort_by_key(|asked| (asked.span.start, asked.span.end));
-        for asked in asked {
-            let id = self.lexicon.lookup(&asked.term);
-            if !id.is_some_and(|id| self.lexicon.get(id).contains(slot)) {
-                continue;
-            }
-            match spans.last_mut() {
-                // Parts lie within their whole, and pairs of characters overlap.
-                Some(last) if asked.span.start < last.end => {
-                    last.end = last.end.max(asked.span.end);
-                }
-                _ => spans.push(asked.span),
-            }
-        }
-        let mut words: Vec<String> = Vec::new();
-        for span in spans {
-            if !words.iter().any(|word| *word == query[span.clone()]) {
-                words.push(query[span].to_owned());
-            }
-        }
-        words
+        matched_words(query, |term| {
+            self.lexicon.lookup(term).is_some_and(|id| self.lexicon.get(id).contains(slot))
+        })
     }
 
     pub(crate) fn keys(&self) -> &[Key] {

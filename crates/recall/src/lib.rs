@@ -35,6 +35,7 @@ mod nearest;
 mod postings;
 mod slot_set;
 mod stem;
+mod text;
 mod tokenize;
 mod top;
 mod vectors;
@@ -43,9 +44,11 @@ mod words;
 #[cfg(test)]
 mod oracle;
 
+pub use bm25::{B, K1, TERMS_MAX};
 pub use bulk::Loader;
 pub use code::{Code, DIMENSIONS_MAX, quantise};
 pub use document::{Document, Error, Hit, Key, NUMBERS, Tag};
 pub use filter::{Clause, Filter, Selection};
 pub use index::Index;
 pub use kernels::cosine;
+pub use text::{TextTerms, matched_words, query_terms};

@@ -40,3 +40,13 @@ pub fn open_embedded(
     let engine = sqlite::SqliteEngine::open(path, options, sqlite::MIGRATIONS, indexes)?;
     Ok(EngineStore::new(engine))
 }
+
+/// Opens a store on PostgreSQL that `postgres::setup` has prepared. A user to whom row-level
+/// security does not apply is refused, and so is a schema that is not this version's.
+pub async fn open_postgres(
+    url: &str,
+    options: postgres::Options,
+) -> mnemic_core::Result<EngineStore<postgres::PostgresEngine>> {
+    let engine = postgres::PostgresEngine::open(url, options, postgres::MIGRATIONS).await?;
+    Ok(EngineStore::new(engine))
+}

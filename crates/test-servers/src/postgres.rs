@@ -69,12 +69,17 @@ impl Postgres {
         started
     }
 
-    /// A new database, made after a template, and the superuser's address of it.
+    /// Makes a database after a template and returns its name.
     pub fn database(&self, template: &str) -> String {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("test_{number}");
         self.run("postgres", &format!("CREATE DATABASE {name} TEMPLATE {template}"));
-        self.url(SUPERUSER, &name)
+        name
+    }
+
+    /// The superuser's address over the local socket.
+    pub fn owner_url(&self, database: &str) -> String {
+        self.url(SUPERUSER, database)
     }
 
     /// An address over the local socket, where everybody is trusted.
@@ -97,6 +102,21 @@ impl Postgres {
         let problem = String::from_utf8_lossy(&outcome.stderr);
         assert!(outcome.status.success(), "{sql}: {problem}");
         String::from_utf8_lossy(&outcome.stdout).into_owned()
+    }
+
+    /// All rows of a database, as text.
+    pub fn dump(&self, database: &str) -> String {
+        let mut dump = Command::new(self.programs.join("pg_dump"));
+        dump.args(["--data-only", "--dbname"]).arg(self.url(SUPERUSER, database));
+        let outcome = dump.output().expect("pg_dump runs");
+        let problem = String::from_utf8_lossy(&outcome.stderr);
+        assert!(outcome.status.success(), "{problem}");
+        String::from_utf8_lossy(&outcome.stdout).into_owned()
+    }
+
+    /// Removes a database, whoever is still connected to it.
+    pub fn drop_database(&self, database: &str) {
+        self.run("postgres", &format!("DROP DATABASE {database} WITH (FORCE)"));
     }
 
     /// Stops the server as a crash would: nothing is finished or flushed.

@@ -5,11 +5,10 @@ use mnemic_test_servers::Postgres;
 #[test]
 fn a_server_has_pgvector_and_survives_a_crash() {
     let server = Postgres::start();
-    let url = server.database("template1");
-    assert!(url.ends_with("/test_0"), "{url}");
-    server.run("test_0", "CREATE EXTENSION vector; CREATE TABLE kept (v vector)");
-    server.run("test_0", "INSERT INTO kept VALUES ('[1,2,3]')");
+    let name = server.database("template1");
+    server.run(&name, "CREATE EXTENSION vector; CREATE TABLE kept (v vector)");
+    server.run(&name, "INSERT INTO kept VALUES ('[1,2,3]')");
     server.crash();
     server.restart();
-    assert_eq!(server.run("test_0", "SELECT v FROM kept"), "[1,2,3]\n");
+    assert_eq!(server.run(&name, "SELECT v FROM kept"), "[1,2,3]\n");
 }

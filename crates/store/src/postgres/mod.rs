@@ -6,18 +6,25 @@
 mod check;
 mod connect;
 mod error;
+mod filter;
 mod migrate;
+mod nearest;
 mod options;
 mod retry;
+mod search;
 mod session;
 mod setup;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
+
+use std::sync::RwLock;
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use mnemic_core::Result;
+use mnemic_core::embed::ModelStamp;
 
 pub use migrate::MIGRATIONS;
 pub use options::Options;
@@ -26,15 +33,23 @@ pub use setup::{Prepared, setup};
 use self::error::{Failure, pool_error};
 use self::retry::Patience;
 use self::session::{Access, Call, Outcome, Session};
+use self::words::Follow;
 use crate::{Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Step, Value};
 
 /// Where the tables are.
 const SCHEMA: &str = "mnemic";
 
+/// The statements that only this engine has, for the tests that prepare each and prove its scope.
+pub fn statements() -> impl Iterator<Item = &'static Statement> {
+    [words::ALL, nearest::ALL].into_iter().flatten().copied()
+}
+
 /// An open PostgreSQL database.
 pub struct PostgresEngine {
     pool: Pool,
     options: Options,
+    /// The model whose vectors are searched.
+    model: RwLock<Option<ModelStamp>>,
 }
 
 impl PostgresEngine {
@@ -46,7 +61,7 @@ impl PostgresEngine {
         let client = pool.get().await.map_err(|error| pool_error(error).into_error())?;
         migrate::check(&client, migrations).await?;
         drop(client);
-        Ok(Self { pool, options })
+        Ok(Self { pool, options, model: RwLock::default() })
     }
 
     async fn session(&self) -> Result<Session, Failure> {
@@ -72,10 +87,22 @@ impl PostgresEngine {
 
     async fn apply(&self, scope: Scope, batch: &Batch) -> Result<Vec<Vec<Row>>, Failure> {
         let mut session = self.session().await?;
-        let calls: Vec<_> = batch.steps.iter().map(call).collect();
-        let outcomes = session.begin(scope, Access::Write, &calls).await?;
+        let follow = Follow::new(scope, batch)?;
+        let mut calls: Vec<_> = batch.steps.iter().map(call).collect();
+        calls.extend(follow.as_ref().map(Follow::question));
+        let mut outcomes = session.begin(scope, Access::Write, &calls).await?;
         for (step, outcome) in batch.steps.iter().zip(&outcomes) {
             step.judge(outcome.count)?;
+        }
+        if let Some(follow) = follow
+            && let Some(texts) = outcomes.pop()
+        {
+            let changes = follow.changes(&texts)?;
+            let calls: Vec<_> = changes
+                .iter()
+                .map(|(statement, arguments)| Call { statement, arguments })
+                .collect();
+            session.run(&calls).await?;
         }
         session.commit().await?;
         Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())

@@ -35,18 +35,18 @@ pub(crate) static LIST: Statement = Statement::workspace(
         columns!(),
         " FROM memories
          WHERE workspace_id = $1
-           AND ($2 IS NULL OR id < $2)
-           AND ($3 IS NULL OR kind = $3)
-           AND ($4 IS NULL OR channel = $4)
-           AND ($5 IS NULL OR domain = $5)
-           AND ($6 IS NULL OR topic = $6)
-           AND ($7 IS NULL OR pinned = $7)
+           AND (id < $2 OR $2 IS NULL)
+           AND (kind = $3 OR $3 IS NULL)
+           AND (channel = $4 OR $4 IS NULL)
+           AND (domain = $5 OR $5 IS NULL)
+           AND (topic = $6 OR $6 IS NULL)
+           AND (pinned = $7 OR $7 IS NULL)
            AND (deleted_at IS NOT NULL) = $8
-           AND ($9 IS NULL OR (coalesce(valid_from, created_at) <= $9
-                AND (valid_to IS NULL OR valid_to > $9)
-                AND (superseded_at IS NULL OR superseded_at > $9)))
-           AND ($10 IS NULL OR (created_at <= $10
-                AND (superseded_at IS NULL OR superseded_at > $10)))
+           AND ((coalesce(valid_from, created_at) <= $9
+                 AND (valid_to IS NULL OR valid_to > $9)
+                 AND (superseded_at IS NULL OR superseded_at > $9)) OR $9 IS NULL)
+           AND ((created_at <= $10
+                 AND (superseded_at IS NULL OR superseded_at > $10)) OR $10 IS NULL)
            AND ($11 OR superseded_at IS NULL)
          ORDER BY id DESC LIMIT $12"
     ),
@@ -70,7 +70,7 @@ pub(crate) static STALE: Statement = Statement::workspace(
         "SELECT ",
         columns!(),
         " FROM memories
-         WHERE workspace_id = $1 AND ($2 IS NULL OR id > $2) AND created_at < $3
+         WHERE workspace_id = $1 AND (id > $2 OR $2 IS NULL) AND created_at < $3
            AND kind = 'memory' AND times_referenced = 0 AND pinned = $4
            AND deleted_at IS NULL AND superseded_at IS NULL
          ORDER BY id LIMIT $5"

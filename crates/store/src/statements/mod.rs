@@ -1,5 +1,8 @@
 //! Every statement, once, in the SQL that both engines speak: one file per noun, with the
 //! mapping between rows and core's types beside it.
+//!
+//! PostgreSQL takes the type of a parameter from its first use, so an optional one is compared
+//! before it is tested: `(id < $2 OR $2 IS NULL)`.
 
 pub(crate) mod answer;
 pub(crate) mod edge;

@@ -27,7 +27,7 @@ pub(crate) static LIST: Statement = Statement::system(
     "SELECT t.id, t.workspace_id, w.name AS workspace, t.role, t.agent, t.user_name, t.operator,
             t.prefix, t.created_at, t.revoked_at
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
-     WHERE ($1 IS NULL OR t.workspace_id = $1) AND ($2 IS NULL OR t.id < $2)
+     WHERE (t.workspace_id = $1 OR $1 IS NULL) AND (t.id < $2 OR $2 IS NULL)
        AND w.deleted_at IS NULL
      ORDER BY t.id DESC LIMIT $3",
 );
@@ -35,7 +35,7 @@ pub(crate) static LIST: Statement = Statement::system(
 pub(crate) static REVOKE: Statement = Statement::system(
     "token.revoke",
     "UPDATE tokens SET revoked_at = coalesce(revoked_at, $3)
-     WHERE id = $2 AND ($1 IS NULL OR workspace_id = $1) RETURNING id",
+     WHERE id = $2 AND (workspace_id = $1 OR $1 IS NULL) RETURNING id",
 );
 
 pub(crate) static ALL: &[&Statement] = &[&FIND, &ADD, &LIST, &REVOKE];

@@ -25,7 +25,7 @@ pub(crate) static LOOKUP: Statement = Statement::workspace(
 pub(crate) static LIST_MISSING: Statement = Statement::workspace(
     "vector.list_missing",
     "SELECT m.id, m.content FROM memories m
-     WHERE m.workspace_id = $1 AND ($2 IS NULL OR m.id > $2) AND m.deleted_at IS NULL
+     WHERE m.workspace_id = $1 AND (m.id > $2 OR $2 IS NULL) AND m.deleted_at IS NULL
        AND NOT EXISTS (SELECT 1 FROM vectors v
                        WHERE v.workspace_id = $1 AND v.item_id = m.id AND v.model = $3)
      ORDER BY m.id LIMIT $4",

@@ -24,7 +24,7 @@ pub(crate) static FIND: Statement = Statement::system(
 pub(crate) static LIST: Statement = Statement::system(
     "workspace.list",
     "SELECT id, name, settings, revision, created_at, updated_at FROM workspaces
-     WHERE deleted_at IS NULL AND ($1 IS NULL OR id < $1)
+     WHERE deleted_at IS NULL AND (id < $1 OR $1 IS NULL)
      ORDER BY id DESC LIMIT $2",
 );
 

@@ -22,7 +22,7 @@ mod workspace;
 mod world;
 
 macro_rules! behaviour {
-    ($engine:ident, open: $open:path, cramped: $cramped:path) => {
+    ($engine:ident, open: $open:path $(, cramped: $cramped:path)?) => {
         mod $engine {
             behaviour! { in workspace, $open:
                 the_first_start_makes_one_workspace_and_an_operator
@@ -153,9 +153,9 @@ macro_rules! behaviour {
                 reembedding_fills_what_lacks_a_vector
                 a_restored_memory_is_found_by_meaning_again
             }
-            behaviour! { in recall, $cramped:
+            $(behaviour! { in recall, $cramped:
                 evicted_indexes_come_back_with_the_same_answers
-            }
+            })?
 
             #[test]
             fn any_history_keeps_the_invariants() {
@@ -174,3 +174,4 @@ macro_rules! behaviour {
 }
 
 behaviour!(embedded, open: crate::place::embedded, cramped: crate::place::embedded_cramped);
+behaviour!(shared, open: crate::place::shared);

@@ -1,19 +1,19 @@
 //! Where a world's store lives. An engine joins the suite by a [`Place`] of its own.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use mnemic_core::principal::Scope;
 use mnemic_core::store::Store;
-use mnemic_store::{EngineStore, Fields, SearchEngine, Statement, Value, sqlite};
+use mnemic_store::{EngineStore, Fields, SearchEngine, Statement, Value, postgres, sqlite};
+use mnemic_test_servers::postgres as server;
 use tempfile::TempDir;
 
 /// A store that can be opened, and opened again.
 pub(crate) trait Place: Send + Sync {
     fn open(&self) -> Opened;
-    /// Every file in which erased text could linger.
-    fn files(&self) -> Vec<PathBuf>;
+    /// Whether these bytes are anywhere in what the store keeps.
+    fn has(&self, bytes: &str) -> bool;
 }
 
 pub(crate) struct Opened {
@@ -62,9 +62,12 @@ impl Place for Embedded {
         mnemic_store::open_embedded(&path, options, self.index_bytes_max).unwrap().into()
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.directory.path()).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect()
+    /// In none of its files, whatever a row or a page in them says.
+    fn has(&self, bytes: &str) -> bool {
+        std::fs::read_dir(self.directory.path()).unwrap().any(|file| {
+            let held = std::fs::read(file.unwrap().path()).unwrap();
+            held.windows(bytes.len()).any(|window| window == bytes.as_bytes())
+        })
     }
 }
 
@@ -76,4 +79,46 @@ pub(crate) fn embedded() -> Box<dyn Place> {
 /// The embedded store with so little room that it keeps the index of one workspace at a time.
 pub(crate) fn embedded_cramped() -> Box<dyn Place> {
     Embedded::with_index(1)
+}
+
+/// A database of its own on the PostgreSQL of this test process.
+pub(crate) struct Shared {
+    database: String,
+    url: String,
+}
+
+impl Place for Shared {
+    fn open(&self) -> Opened {
+        let options = postgres::Options::default();
+        wait(mnemic_store::open_postgres(&self.url, options)).unwrap().into()
+    }
+
+    /// In no row: what a deleted row leaves in files is the database's own business.
+    fn has(&self, bytes: &str) -> bool {
+        server().dump(&self.database).contains(bytes)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        server().drop_database(&self.database);
+    }
+}
+
+/// PostgreSQL as it is served: with a user that owns nothing.
+pub(crate) fn shared() -> Box<dyn Place> {
+    static ROLE: OnceLock<String> = OnceLock::new();
+    const TEMPLATE: &str = "mnemic_template";
+    let role = ROLE.get_or_init(|| {
+        server().run("postgres", &format!("CREATE DATABASE {TEMPLATE}"));
+        wait(postgres::setup(&server().owner_url(TEMPLATE), false)).unwrap().role
+    });
+    let database = server().database(TEMPLATE);
+    let url = server().url(role, &database);
+    Box::new(Shared { database, url })
+}
+
+/// Waits in the midst of a test, whose runtime has several threads.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(future))
 }

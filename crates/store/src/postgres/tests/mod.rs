@@ -5,16 +5,22 @@ use mnemic_test_servers::postgres;
 use super::*;
 
 mod conformance;
+mod schema;
 
 /// A fresh database with this schema, and the runtime user's address of it.
 pub(super) fn database(migrations: &[Migration]) -> String {
-    let owner = postgres().database("template1");
+    let name = postgres().database("template1");
+    let owner = postgres().owner_url(&name);
     let prepared = wait(setup::setup_with(&owner, false, migrations)).unwrap();
-    let name = owner.rsplit('/').next().unwrap();
-    postgres().url(&prepared.role, name)
+    postgres().url(&prepared.role, &name)
 }
 
 /// Waits inside of a test that has a runtime with several threads.
 pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(future))
+}
+
+/// A fresh database with the schema of this version, open.
+pub(super) async fn opened() -> PostgresEngine {
+    PostgresEngine::open(&database(MIGRATIONS), Options::default(), MIGRATIONS).await.unwrap()
 }

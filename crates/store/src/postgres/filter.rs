@@ -1,0 +1,44 @@
+//! What a search may return, as a condition on the rows themselves, so that it is applied before
+//! anything is ranked.
+
+use mnemic_core::recall::SearchFilter;
+
+use crate::{Value, values};
+
+/// The condition on `memories m`. Takes the parameters of [`params`], from `$2` to `$10`.
+macro_rules! passes {
+    () => {
+        "m.workspace_id = $1 AND m.deleted_at IS NULL
+         AND (m.channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
+         AND (m.kind = $3 OR $3 IS NULL)
+         AND (m.domain = $4 OR $4 IS NULL)
+         AND (m.pinned = $5 OR $5 IS NULL)
+         AND (m.created_at >= $6 OR $6 IS NULL)
+         AND (m.created_at < $7 OR $7 IS NULL)
+         AND ((coalesce(m.valid_from, m.created_at) <= $8
+               AND (m.valid_to IS NULL OR m.valid_to > $8)
+               AND (m.superseded_at IS NULL OR m.superseded_at > $8)) OR $8 IS NULL)
+         AND ((m.created_at <= $9
+               AND (m.superseded_at IS NULL OR m.superseded_at > $9)) OR $9 IS NULL)
+         AND (m.superseded_at IS NULL OR NOT $10)"
+    };
+}
+pub(super) use passes;
+
+/// The filter's parameters and those that follow it.
+pub(super) fn params(filter: &SearchFilter, further: Vec<Value>) -> Vec<Value> {
+    let channels = filter.channels.as_ref().map(|channels| Value::Json(channels.as_slice().into()));
+    let mut params = values![
+        channels,
+        filter.kind.map(mnemic_core::memory::Kind::as_str),
+        filter.domain.as_deref(),
+        filter.pinned,
+        filter.since,
+        filter.until,
+        filter.as_of,
+        filter.known_at,
+        filter.live_only(),
+    ];
+    params.extend(further);
+    params
+}
