@@ -16,6 +16,7 @@ mod session;
 mod setup;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod value;
 mod words;
 
@@ -33,6 +34,7 @@ pub use setup::{Prepared, setup};
 use self::error::{Failure, pool_error};
 use self::retry::Patience;
 use self::session::{Access, Call, Outcome, Session};
+use self::turns::Turns;
 use self::words::Follow;
 use crate::{Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Step, Value};
 
@@ -50,6 +52,7 @@ pub struct PostgresEngine {
     options: Options,
     /// The model whose vectors are searched.
     model: RwLock<Option<ModelStamp>>,
+    turns: Turns,
 }
 
 impl PostgresEngine {
@@ -61,11 +64,11 @@ impl PostgresEngine {
         let client = pool.get().await.map_err(|error| pool_error(error).into_error())?;
         migrate::check(&client, migrations).await?;
         drop(client);
-        Ok(Self { pool, options, model: RwLock::default() })
+        Ok(Self { pool, options, model: RwLock::default(), turns: Turns::default() })
     }
 
-    async fn session(&self) -> Result<Session, Failure> {
-        Session::new(self.pool.get().await.map_err(pool_error)?).await
+    async fn session(&self, access: Access) -> Result<Session, Failure> {
+        Session::new(self.pool.get().await.map_err(pool_error)?, access).await
     }
 
     /// Reads are tried again whenever that may help: they change nothing.
@@ -77,7 +80,7 @@ impl PostgresEngine {
     ) -> Result<Vec<Outcome>> {
         let mut patience = Patience::new(self.options.contention_timeout);
         loop {
-            let read = async { self.session().await?.read(scope, access, calls).await };
+            let read = async { self.session(access).await?.read(scope, calls).await };
             match read.await {
                 Ok(outcomes) => return Ok(outcomes),
                 Err(failure) => patience.endure(failure).await?,
@@ -86,11 +89,11 @@ impl PostgresEngine {
     }
 
     async fn apply(&self, scope: Scope, batch: &Batch) -> Result<Vec<Vec<Row>>, Failure> {
-        let mut session = self.session().await?;
+        let mut session = self.session(Access::Write).await?;
         let follow = Follow::new(scope, batch)?;
         let mut calls: Vec<_> = batch.steps.iter().map(call).collect();
         calls.extend(follow.as_ref().map(Follow::question));
-        let mut outcomes = session.begin(scope, Access::Write, &calls).await?;
+        let mut outcomes = session.begin(scope, &calls).await?;
         for (step, outcome) in batch.steps.iter().zip(&outcomes) {
             step.judge(outcome.count)?;
         }
@@ -150,6 +153,7 @@ impl Engine for PostgresEngine {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
+        let _turn = self.turns.take(scope).await;
         let mut patience = Patience::new(self.options.contention_timeout);
         loop {
             match self.apply(scope, &batch).await {

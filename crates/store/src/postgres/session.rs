@@ -19,8 +19,13 @@ use crate::row::Shape;
 use crate::{Row, Scope, Statement, Value};
 
 /// The scope ends with the transaction, so no connection keeps one.
-const SET_SCOPE: &str =
-    "SELECT set_config('app.ws', $1, true), set_config('app.scope', $2, true)";
+const SET_SCOPE: &str = "SELECT set_config('app.ws', $1, true), set_config('app.scope', $2, true)";
+
+/// A writer also waits for the others of its workspace, on whatever server: batches behave as if
+/// they ran one after another because they do. Serialisable transactions would let more run at
+/// once, but abort most of those that add to the same end of an index.
+const SET_SCOPE_ALONE: &str = "SELECT set_config('app.ws', $1, true),
+    set_config('app.scope', $2, true), pg_advisory_xact_lock(hashtextextended($1, 0))";
 
 /// What a transaction may do and see.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +34,7 @@ pub(super) enum Access {
     Read,
     /// Many statements that read the same state.
     Snapshot,
-    /// A batch, as if no other ran beside it.
+    /// A batch, with no other of its workspace beside it.
     Write,
 }
 
@@ -38,7 +43,14 @@ impl Access {
         match self {
             Self::Read => "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY",
             Self::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write => "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE",
+            Self::Write => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+        }
+    }
+
+    const fn set_scope(self) -> &'static str {
+        match self {
+            Self::Read | Self::Snapshot => SET_SCOPE,
+            Self::Write => SET_SCOPE_ALONE,
         }
     }
 }
@@ -63,6 +75,7 @@ type Sending<'a> =
 /// A connection with a transaction on it.
 pub(super) struct Session {
     client: Object,
+    access: Access,
     scope: Prepared,
     state: State,
 }
@@ -76,22 +89,21 @@ enum State {
 }
 
 impl Session {
-    pub(super) async fn new(client: Object) -> Result<Self, Failure> {
-        let scope = client.prepare_cached(SET_SCOPE).await;
+    pub(super) async fn new(client: Object, access: Access) -> Result<Self, Failure> {
+        let scope = client.prepare_cached(access.set_scope()).await;
         let scope = scope.map_err(|error| failure("setting the scope", error))?;
-        Ok(Self { client, scope, state: State::Fresh })
+        Ok(Self { client, access, scope, state: State::Fresh })
     }
 
     /// Reads in one round trip: the transaction begins and ends around the calls.
     pub(super) async fn read(
         mut self,
         scope: Scope,
-        access: Access,
         calls: &[Call<'_>],
     ) -> Result<Vec<Outcome>, Failure> {
         let prepared = self.prepare(calls).await?;
         self.state = State::Open;
-        let mut sending = self.opening(scope, access);
+        let mut sending = self.opening(scope);
         sending.extend(self.sending(calls, &prepared));
         sending.push(Box::pin(control(&self.client, "COMMIT")));
         let mut outcomes = in_order(sending).await.into_iter();
@@ -112,12 +124,11 @@ impl Session {
     pub(super) async fn begin(
         &mut self,
         scope: Scope,
-        access: Access,
         calls: &[Call<'_>],
     ) -> Result<Vec<Outcome>, Failure> {
         let prepared = self.prepare(calls).await?;
         self.state = State::Open;
-        let mut sending = self.opening(scope, access);
+        let mut sending = self.opening(scope);
         sending.extend(self.sending(calls, &prepared));
         let mut outcomes = in_order(sending).await.into_iter();
         for outcome in outcomes.by_ref().take(OPENING) {
@@ -161,7 +172,7 @@ impl Session {
         Ok(all)
     }
 
-    fn opening(&self, scope: Scope, access: Access) -> Vec<Sending<'_>> {
+    fn opening(&self, scope: Scope) -> Vec<Sending<'_>> {
         let (workspace, kind) = match scope {
             Scope::System => (String::new(), "system"),
             Scope::Workspace(workspace) => (workspace.to_string(), ""),
@@ -170,7 +181,7 @@ impl Session {
             self.client.query(&self.scope, &[&workspace, &kind]).await?;
             Ok(Outcome { rows: Vec::new(), count: 0 })
         };
-        vec![Box::pin(control(&self.client, access.begin())), Box::pin(set)]
+        vec![Box::pin(control(&self.client, self.access.begin())), Box::pin(set)]
     }
 
     fn sending<'a>(&'a self, calls: &'a [Call<'a>], prepared: &'a [Prepared]) -> Vec<Sending<'a>> {

@@ -77,8 +77,9 @@ static SEARCH: Statement = Statement::workspace(
              FROM held CROSS JOIN totals
          )
          SELECT p.item_id, sum(CAST(floor(
-                    1048576 * asked.weight * p.frequency * ($14 + CAST(1 AS double precision))
-                    / (p.frequency + $14 * (1 - $15 + $15 * p.length / asked.length))
+                    1048576 * asked.weight * p.frequency * (CAST($14 AS double precision) + 1)
+                    / (p.frequency + $14 * (1 - CAST($15 AS double precision)
+                                            + $15 * p.length / asked.length))
                 ) AS bigint)) / CAST(1048576 AS double precision) AS score
          FROM asked JOIN word_postings p ON p.workspace_id = $1 AND p.term = asked.term
          JOIN memories m ON m.workspace_id = $1 AND m.id = p.item_id
