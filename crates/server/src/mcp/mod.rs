@@ -44,8 +44,8 @@ pub struct McpOptions {
     pub dotted_names: bool,
     /// The values of `Host` that are answered, with or without a port; empty allows any.
     pub allowed_hosts: Vec<String>,
-    /// The values of `Origin` that are answered, such as `http://localhost:*`. A request
-    /// without an origin does not come from a web page and passes.
+    /// The values of `Origin` that are answered, such as `http://localhost:*`; empty allows
+    /// any. A request without an origin does not come from a web page and passes.
     pub allowed_origins: Vec<String>,
     /// The largest request body.
     pub body_bytes_max: usize,
@@ -92,15 +92,15 @@ pub fn router(mnemic: Arc<Mnemic>, options: McpOptions) -> Router {
         .with_json_response(true)
         .with_max_request_body_bytes(options.body_bytes_max)
         .with_allowed_hosts(options.allowed_hosts)
-        .with_allowed_origins(options.allowed_origins)
-        .enforce_origin_validation();
+        .with_allowed_origins(options.allowed_origins);
     let surface = Surface::new(Arc::clone(&mnemic), Arc::new(Table::new(options.dotted_names)));
     let service = StreamableHttpService::new(
         move || Ok(surface.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let guard = edge::Guard { mnemic, profile: options.profile };
+    let guard =
+        edge::Guard { mnemic, profile: options.profile, body_bytes_max: options.body_bytes_max };
     Router::new()
         .route_service("/", service)
         .layer(middleware::from_fn_with_state(Arc::new(guard), edge::guard))
