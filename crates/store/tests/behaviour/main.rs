@@ -110,6 +110,7 @@ macro_rules! behaviour {
             behaviour! { in erasure, $open:
                 an_erased_memory_leaves_no_trace
                 a_forgotten_memory_can_still_be_erased
+                erased_text_is_in_no_corner_of_a_file_that_was_rearranged
             }
             behaviour! { in idempotency, $open:
                 a_repetition_gets_the_first_answer_and_has_no_effect
