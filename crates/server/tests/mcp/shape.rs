@@ -17,7 +17,7 @@ fn check(path: &str, schema: &Value, value: &Value, found: &mut Vec<String>) {
         Some("boolean") => value.is_boolean(),
         Some("integer") => value.is_i64() || value.is_u64(),
         Some("number") => value.is_number(),
-        other => panic!("{path} has the type {other:?}"),
+        _ => false,
     };
     if !fits {
         found.push(format!("{path}: {value} is not of the type {}", schema["type"]));
