@@ -132,7 +132,8 @@ fn push_line(text: &mut String, line: &Line<'_>) {
         KindWire::Memory => "memory",
     };
     let shown: String = line.content.chars().take(line.chars_max).collect();
-    let cut = if shown.len() < line.content.len() { " (cut: get it by its id to read all)" } else { "" };
+    let cut =
+        if shown.len() < line.content.len() { " (cut: get it by its id to read all)" } else { "" };
     let _ = write!(text, "- {} {}{cut}", cite(line.id), quoted(&shown));
     let day = line.created_at.to_string();
     let day = day.split('T').next().unwrap_or_default();
