@@ -10,7 +10,7 @@ use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Document, Index};
 use uuid::Uuid;
 
-use super::entry;
+use super::entry::{Chunk, TagNames};
 use super::hook::{Commit, CommitHook, Reader};
 use crate::statements::memory;
 use crate::{Scope, Touched, values};
@@ -226,7 +226,9 @@ fn refresh(built: &mut Built, workspace: Uuid, touched: Touched, reader: Reader<
         values![model, touched.id],
         |row| {
             found = true;
-            entry::lend(row, |document| put(index, document))?
+            let mut chunk = Chunk::default();
+            chunk.push(row, &mut TagNames::default())?;
+            chunk.lend(|documents| documents.iter().try_for_each(|it| put(index, it)))?
         },
     )?;
     if !found {
