@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 use uuid::Uuid;
 
+use crate::commands::BenchArgs;
 use crate::config::CommonArgs;
 
 /// Memory for AI agents: remember, recall, and know why.
@@ -50,6 +51,8 @@ pub enum Command {
     Jobs(JobsCommand),
     /// Give every memory a vector of the present model
     Reembed,
+    /// Measure what this project promises
+    Bench(BenchArgs),
     /// Check store, index, embedder and clock
     Doctor {
         /// Read all of the store
