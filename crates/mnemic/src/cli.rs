@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use mnemic_core::principal::Profile;
 use uuid::Uuid;
 
 use crate::commands::BenchArgs;
@@ -203,6 +204,9 @@ pub enum TokenCommand {
         agent: Option<String>,
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
+        /// Which MCP tools it is shown: `agent` or `full`
+        #[arg(long)]
+        profile: Option<Profile>,
     },
     /// Show all
     List,

@@ -60,8 +60,9 @@ async fn admit(guard: &Guard, request: &mut Request) -> Result<()> {
     if request.headers().get(IDEMPOTENCY_KEY).is_some_and(|key| key.to_str().is_err()) {
         return Err(Error::invalid("Idempotency-Key", "must be visible ASCII characters"));
     }
-    let profile = wanted_profile(request.uri().query())?.unwrap_or(guard.profile);
-    request.extensions_mut().insert(profile);
+    let pinned = request.extensions().get::<Principal>().and_then(|principal| principal.profile);
+    let wanted = wanted_profile(request.uri().query())?;
+    request.extensions_mut().insert(pinned.or(wanted).unwrap_or(guard.profile));
     Ok(())
 }
 

@@ -22,11 +22,11 @@ mod text;
 mod tool;
 mod workspace;
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::{Router, middleware};
-use mnemic_core::{Error, Mnemic};
+use mnemic_core::Mnemic;
+pub use mnemic_core::principal::Profile;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -38,7 +38,8 @@ const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How the surface is to be served.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// Which tools are listed, unless the address says otherwise (`/mcp?profile=full`).
+    /// Which tools are listed, unless the token pins a profile or the address asks for one
+    /// (`/mcp?profile=full`).
     pub profile: Profile,
     /// List `memory.recall` instead of `memory_recall`. Several clients refuse dots.
     pub dotted_names: bool,
@@ -60,27 +61,6 @@ impl Default for McpOptions {
             allowed_hosts: owned(["localhost", "127.0.0.1", "::1"]),
             allowed_origins: owned(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"]),
             body_bytes_max: BODY_BYTES_MAX,
-        }
-    }
-}
-
-/// A choice of tools to list. What is not listed can still be called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// What an agent needs in daily use: a model's attention is spent on every listed tool.
-    Agent,
-    /// Everything.
-    Full,
-}
-
-impl FromStr for Profile {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "agent" => Ok(Self::Agent),
-            "full" => Ok(Self::Full),
-            _ => Err(Error::invalid("profile", "is not one of agent, full")),
         }
     }
 }

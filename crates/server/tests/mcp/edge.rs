@@ -1,5 +1,7 @@
 //! What never reaches a tool.
 
+use mnemic_core::principal::Profile;
+use mnemic_core::token::NewToken;
 use serde_json::{Value, json};
 
 use crate::house::{Era, House};
@@ -99,6 +101,15 @@ async fn the_address_chooses_the_profile() {
     let (daily, full) = (count("/mcp").await, count("/mcp?profile=full").await);
     assert!(daily <= 12 && daily < full, "{daily} {full}");
     assert_eq!(count("/mcp?profile=agent").await, daily);
+    let wish =
+        NewToken { role: "agent".to_owned(), profile: Some(Profile::Full), ..NewToken::default() };
+    let operator = house.operator().await;
+    let (_, pinned) = house.mnemic.create_token(&operator, wish).await.unwrap();
+    let mut client = house.client(Era::Today);
+    client.token = pinned.reveal().to_owned();
+    client.path = "/mcp?profile=agent";
+    let shown = client.result("tools/list", json!({})).await;
+    assert_eq!(shown["tools"].as_array().unwrap().len(), full, "a token's own profile wins");
     let token = format!("Bearer {}", house.operator);
     let reply = house
         .post(LIST.to_owned(), |request| {

@@ -44,6 +44,7 @@ macro_rules! behaviour {
                 every_reason_to_refuse_a_token_looks_the_same
                 a_revoked_token_is_refused_from_the_next_request_on
                 admins_are_confined_to_their_own_workspace
+                an_operators_token_is_for_operators_to_revoke
                 only_admins_manage_tokens
                 operators_see_every_token_newest_first
                 a_secret_is_in_no_file
