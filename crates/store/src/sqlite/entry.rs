@@ -17,10 +17,11 @@ const SUPERSEDED: &str = "superseded";
 const PINNED: &str = "pinned";
 
 /// What the other tags speak of, each followed by its value.
-const LABELS: [&str; 3] = ["kind", "channel", "domain"];
+const LABELS: [&str; 4] = ["kind", "channel", "domain", "topic"];
 const KIND: usize = 0;
 const CHANNEL: usize = 1;
 const DOMAIN: usize = 2;
+const TOPIC: usize = 3;
 
 /// The numbers that ranges are asked of.
 const CREATED: usize = 0;
@@ -75,6 +76,9 @@ impl Chunk {
         self.tags.push(names.of(CHANNEL, row.text("channel")?));
         if let Some(domain) = row.opt_text("domain")? {
             self.tags.push(names.of(DOMAIN, domain));
+        }
+        if let Some(topic) = row.opt_text("topic")? {
+            self.tags.push(names.of(TOPIC, topic));
         }
         if row.bool("pinned")? {
             self.tags.push(names.pinned.clone());
@@ -158,6 +162,9 @@ pub(super) fn clauses(filter: &SearchFilter) -> Filter {
     }
     if let Some(domain) = &filter.domain {
         clauses.push(Clause::AnyTag(vec![tag(DOMAIN, domain)]));
+    }
+    if let Some(topic) = &filter.topic {
+        clauses.push(Clause::AnyTag(vec![tag(TOPIC, topic)]));
     }
     match filter.pinned {
         Some(true) => clauses.push(Clause::AnyTag(vec![PINNED.to_owned()])),

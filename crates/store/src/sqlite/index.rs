@@ -18,6 +18,9 @@ use crate::{Scope, Touched, values};
 /// How much memory the indexes of all workspaces may take together.
 pub const INDEX_BYTES_MAX_DEFAULT: usize = 4 * 1024 * 1024 * 1024;
 
+/// How many searches pass between two looks at the size of all indexes.
+const EVICTION_USES: u64 = 256;
+
 /// The indexes of all workspaces in use.
 pub struct Indexes {
     entries: Mutex<HashMap<Uuid, Arc<Slot>>>,
@@ -140,6 +143,13 @@ impl Indexes {
 
     pub(super) fn forget(&self, workspace: Uuid) {
         self.entries().remove(&workspace);
+    }
+
+    /// Indexes grow by writes, too; summing them up for every search would cost too much.
+    pub(super) fn evict_now_and_then(&self, keep: Uuid) {
+        if self.uses.load(Ordering::Relaxed).is_multiple_of(EVICTION_USES) {
+            self.evict(keep);
+        }
     }
 
     /// Lets go of the least recently used indexes while all together are too large. The one

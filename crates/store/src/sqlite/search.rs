@@ -127,6 +127,7 @@ async fn with_index<T: Send + 'static>(
 async fn ready_slot(engine: &EmbeddedEngine, workspace: Uuid) -> Result<Arc<Slot>> {
     let slot = engine.hook().slot(workspace);
     if slot.is_ready() {
+        engine.hook().evict_now_and_then(workspace);
         return Ok(slot);
     }
     let building = slot.build.lock().await;
