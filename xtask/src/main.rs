@@ -15,13 +15,23 @@ use steps::{Outcome, Steps};
 const USAGE: &str = "usage: cargo xtask <command>
 
   test    every test, with real clients; installs what it needs into target/tools
+  clients the part of it that drives a server with other people's clients
   bench   the figures that the documentation speaks of (release build, takes minutes)
   ci      formatting, lints, licences and dependencies, then test";
 
 fn main() -> ExitCode {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    if let Err(problem) = std::env::set_current_dir(root) {
+        println!("{root}: {problem}");
+        return ExitCode::FAILURE;
+    }
     let mut steps = Steps::default();
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(&mut steps),
+        Some("clients") => {
+            steps.run("build", || cargo(&["build"]));
+            clients(&mut steps);
+        }
         Some("bench") => bench(&mut steps),
         Some("ci") => {
             lint(&mut steps);
@@ -38,6 +48,10 @@ fn main() -> ExitCode {
 fn test(steps: &mut Steps) {
     steps.run("build", || cargo(&["build", "--workspace", "--all-targets"]));
     steps.run("tests", || cargo(&["test", "--workspace", "--no-fail-fast"]));
+    clients(steps);
+}
+
+fn clients(steps: &mut Steps) {
     steps.run("README", readme::check);
     steps.run("MCP client in Python", clients::python);
     steps.run("MCP Inspector", clients::inspector);
@@ -61,7 +75,9 @@ fn bench(steps: &mut Steps) {
     }
     steps.run("embedding", || cargo(&["bench", "--package", "mnemic-models"]));
     let mnemic = |arguments: &[&str]| {
-        tools::run(Command::new("target/release/mnemic").arg("bench").args(arguments))
+        tools::run(
+            Command::new(tools::target().join("release/mnemic")).arg("bench").args(arguments),
+        )
     };
     steps.run("recall over HTTP", || mnemic(&["recall", "--items", "100000", "--check"]));
     steps.run("durable writes", || mnemic(&["writes", "--check"]));

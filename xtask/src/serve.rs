@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::tools::absolute;
+use crate::tools::{absolute, target};
 
 pub(crate) struct Server {
     child: Child,
@@ -15,12 +15,12 @@ pub(crate) struct Server {
 
 /// The binary as `cargo xtask test` builds it.
 pub(crate) fn binary() -> Result<PathBuf, String> {
-    absolute(Path::new("target/debug/mnemic"))
+    absolute(&target().join("debug").join("mnemic"))
 }
 
 /// An empty directory under `target`, for one step.
 pub(crate) fn fresh_directory(name: &str) -> Result<PathBuf, String> {
-    let directory = PathBuf::from("target").join("tmp").join(name);
+    let directory = target().join("tmp").join(name);
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).map_err(|e| e.to_string())?;
     absolute(&directory)
@@ -50,8 +50,7 @@ impl Server {
                 break;
             }
         }
-        let token =
-            std::fs::read_to_string(directory.join("token")).map_err(|e| e.to_string())?;
+        let token = std::fs::read_to_string(directory.join("token")).map_err(|e| e.to_string())?;
         let url = url.ok_or("the server did not say where it listens")?;
         Ok(Self { child, directory, url, token: token.trim().to_owned() })
     }

@@ -14,39 +14,30 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
 }
 
-fn directory() -> PathBuf {
-    PathBuf::from("target").join("tools")
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from)
 }
 
-/// A Python environment of our own with these packages, and the path to its programs.
-pub(crate) fn python(packages: &[&str]) -> Result<PathBuf, String> {
+fn directory() -> PathBuf {
+    target().join("tools")
+}
+
+/// A Python environment of our own with what the clients need, and the path to its programs.
+pub(crate) fn python() -> Result<PathBuf, String> {
+    const REQUIREMENTS: &str = "tests/clients/requirements.txt";
     let home = directory().join("python");
     let programs = home.join("bin");
-    if !programs.join("python").is_file() {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
-    }
+    let wanted = std::fs::read_to_string(REQUIREMENTS).map_err(|e| e.to_string())?;
     let installed = home.join("installed");
-    let wanted = packages.join("\n");
-    if std::fs::read_to_string(&installed).is_ok_and(|have| have == wanted) {
-        return Ok(programs);
+    if !std::fs::read_to_string(&installed).is_ok_and(|have| have == wanted) {
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
+        let mut pip = Command::new(programs.join("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
+        run(pip.arg(REQUIREMENTS))?;
+        std::fs::write(&installed, wanted).map_err(|e| e.to_string())?;
     }
-    let mut pip = Command::new(programs.join("python"));
-    run(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
-    std::fs::write(&installed, wanted).map_err(|e| e.to_string())?;
-    Ok(programs)
-}
-
-/// A program of an npm package in this exact version.
-pub(crate) fn npm(package: &str, version: &str, program: &str) -> Result<PathBuf, String> {
-    let home = directory().join("npm");
-    let program = home.join("node_modules").join(".bin").join(program);
-    if !program.is_file() {
-        std::fs::create_dir_all(&home).map_err(|e| e.to_string())?;
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"]);
-        run(npm.arg(&home).arg(format!("{package}@{version}")))?;
-    }
-    absolute(&program)
+    absolute(&programs)
 }
 
 pub(crate) fn cargo_deny() -> Outcome {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Mnemic;
 use crate::answer::ANSWER_HOURS;
-use crate::embed::{Embedder, EmbedderState};
+use crate::embed::{Embedder, EmbedderState, ModelStamp};
 use crate::error::{Error, Result};
 use crate::ids::{WorkspaceId, shorten};
 use crate::page::Position;
@@ -37,6 +37,11 @@ impl Mnemic {
                 format!("`{}` is not one of {}", shorten(other), NAMES.join(", ")),
             )),
         }
+    }
+
+    /// Says which model is to come, so that an index built before it is there holds its vectors.
+    pub async fn expect_model(&self, stamp: &ModelStamp) -> Result<()> {
+        self.store.use_model(stamp).await
     }
 
     /// Lets searches use a model from now on. What has no vector of it yet gets one by

@@ -4,6 +4,8 @@
 //! by a background job that works through the workspaces one by one): there is no other way to
 //! name a workspace to the store.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -12,6 +14,37 @@ use crate::ids::{TokenId, WorkspaceId};
 pub const ADMIN: &str = "admin";
 pub const MEMBER: &str = "member";
 pub const AGENT: &str = "agent";
+
+/// Which tools an agent is shown. What is not shown can still be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// What an agent needs in daily use: a model's attention is spent on every tool it sees.
+    Agent,
+    /// Everything.
+    Full,
+}
+
+impl Profile {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        match word {
+            "agent" => Ok(Self::Agent),
+            "full" => Ok(Self::Full),
+            _ => Err(Error::invalid("profile", "is not one of agent, full")),
+        }
+    }
+}
 
 /// Who a token speaks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +57,8 @@ pub struct Principal {
     pub user: Option<String>,
     /// May make and delete workspaces and give out tokens for any of them.
     pub operator: bool,
+    /// Which tools it is shown, whatever the server's default.
+    pub profile: Option<Profile>,
 }
 
 impl Principal {

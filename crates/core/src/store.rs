@@ -119,7 +119,7 @@ pub trait TokenStore {
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Token>>;
-    /// Whether there is such a token.
+    /// Whether there is such a token. Named by workspace, operators' tokens are out of reach.
     async fn revoke_token(
         &self,
         workspace: Option<WorkspaceId>,

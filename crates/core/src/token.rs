@@ -12,7 +12,7 @@ use crate::clock::random_bytes;
 use crate::error::{Code, Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{ADMIN, Action, Principal, authorize};
+use crate::principal::{ADMIN, Action, Principal, Profile, authorize};
 use crate::text::{check_name, check_optional_name};
 
 const PREFIX: &str = "mnemic_";
@@ -30,6 +30,7 @@ pub struct Token {
     pub agent: Option<String>,
     pub user: Option<String>,
     pub operator: bool,
+    pub profile: Option<Profile>,
     /// The first characters, to tell tokens apart in a list.
     pub prefix: String,
     pub created_at: Timestamp,
@@ -45,6 +46,7 @@ pub struct NewToken {
     pub agent: Option<String>,
     pub user: Option<String>,
     pub operator: bool,
+    pub profile: Option<Profile>,
 }
 
 /// The secret itself. It is shown once and never logged: its debug form hides it.
@@ -148,6 +150,7 @@ impl Mnemic {
             agent: wish.agent,
             user: wish.user,
             operator: wish.operator,
+            profile: wish.profile,
             prefix: secret.shown(),
             created_at: now,
             revoked_at: None,

@@ -116,6 +116,7 @@ impl Mnemic {
             agent: None,
             user: None,
             operator: true,
+            profile: None,
         };
         let wish = NewToken { role: ADMIN.to_owned(), operator: true, ..NewToken::default() };
         let (_, secret) = self.create_token(&root, wish).await?;

@@ -1,8 +1,10 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use mnemic_core::principal::Profile;
 use uuid::Uuid;
 
+use crate::commands::BenchArgs;
 use crate::config::CommonArgs;
 
 /// Memory for AI agents: remember, recall, and know why.
@@ -50,6 +52,8 @@ pub enum Command {
     Jobs(JobsCommand),
     /// Give every memory a vector of the present model
     Reembed,
+    /// Measure what this project promises
+    Bench(BenchArgs),
     /// Check store, index, embedder and clock
     Doctor {
         /// Read all of the store
@@ -200,6 +204,9 @@ pub enum TokenCommand {
         agent: Option<String>,
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
+        /// Which MCP tools it is shown: `agent` or `full`
+        #[arg(long)]
+        profile: Option<Profile>,
     },
     /// Show all
     List,

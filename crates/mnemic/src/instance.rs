@@ -43,6 +43,7 @@ pub struct Instance {
     pub owner: Owner,
     /// The first token, if this start made it.
     pub new_token: Option<String>,
+    embedder: EmbedderSlot,
     settled: watch::Receiver<bool>,
     stop: watch::Sender<bool>,
     stopped: watch::Receiver<bool>,
@@ -65,6 +66,9 @@ impl Instance {
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
         let mnemic =
             Arc::new(Mnemic::new(Arc::new(store), embedder.clone(), Arc::new(SystemClock)));
+        if let Some(stamp) = model::known_stamp(&config.embedding) {
+            mnemic.expect_model(&stamp).await?;
+        }
         let new_token = if dir.token().is_some() {
             None
         } else {
@@ -86,7 +90,13 @@ impl Instance {
         let (settle, settled) = watch::channel(false);
         let mut background = background(&mnemic);
         let embedding = config.embedding.clone();
-        background.spawn(model::bring_up(embedding, embedder, mnemic.clone(), plan.fetch, settle));
+        background.spawn(model::bring_up(
+            embedding,
+            embedder.clone(),
+            mnemic.clone(),
+            plan.fetch,
+            settle,
+        ));
         lock.announce(&owner)?;
         tokio::spawn(async move {
             let options = ServerOptions::default();
@@ -96,7 +106,7 @@ impl Instance {
             drop(lock);
             let _ = done.send(true);
         });
-        Ok(Self { owner, new_token, settled, stop, stopped })
+        Ok(Self { owner, new_token, embedder, settled, stop, stopped })
     }
 
     /// Finishes what is under way, closes the store and lets go of the data directory.
@@ -112,6 +122,10 @@ impl Instance {
 
     pub fn is_stopped(&self) -> bool {
         *self.stop.borrow()
+    }
+
+    pub fn embedder(&self) -> &EmbedderSlot {
+        &self.embedder
     }
 
     /// Becomes true when the model serves and every text has its vector, or none will.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemic_core::Mnemic;
-use mnemic_core::embed::{Embedder, EmbedderSlot, EmbedderState};
+use mnemic_core::embed::{Embedder, EmbedderSlot, EmbedderState, ModelStamp};
 use mnemic_models::{MiniLm, OnProgress, OpenAiEmbedder, OpenAiOptions, Progress, WeightsSource};
 
 use tokio::sync::watch;
@@ -32,6 +32,14 @@ pub fn first_state(embedding: &Embedding) -> EmbedderState {
     match embedding.provider {
         Provider::Off => EmbedderState::Off,
         Provider::Local | Provider::Openai => EmbedderState::Loading("starting".to_owned()),
+    }
+}
+
+/// The stamp of the model to come, where it is certain before it is there.
+pub fn known_stamp(embedding: &Embedding) -> Option<ModelStamp> {
+    match embedding.provider {
+        Provider::Local => Some(MiniLm::known_stamp()),
+        Provider::Openai | Provider::Off => None,
     }
 }
 
@@ -76,7 +84,7 @@ async fn adopt(embedding: &Embedding, slot: &EmbedderSlot, mnemic: &Mnemic, fetc
     }
 }
 
-async fn load(
+pub async fn load(
     embedding: &Embedding,
     slot: &EmbedderSlot,
     fetch: Fetch,

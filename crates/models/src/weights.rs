@@ -50,6 +50,9 @@ pub struct ModelFiles {
 }
 
 impl ModelFiles {
+    /// The sha256 of the weights: no others are taken, wherever they come from.
+    pub const HASH: &'static str = MODEL.sha256;
+
     pub(crate) fn weights(&self) -> &[u8] {
         &self.weights
     }
@@ -58,9 +61,8 @@ impl ModelFiles {
         &self.vocabulary
     }
 
-    /// The sha256 of the weights: only verified files get here.
     pub fn hash(&self) -> &'static str {
-        MODEL.sha256
+        Self::HASH
     }
 }
 

@@ -7,9 +7,7 @@
 #![allow(clippy::print_stdout, reason = "printing the table is what it is for")]
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
-mod data;
-
-use data::{Noise, Texts, Vectors};
+use mnemic_recall::synthetic::{Noise, Texts, Vectors};
 use mnemic_recall::{Clause, Code, Document, Filter, Index, Key, cosine, quantise};
 use std::hint::black_box;
 use std::time::Instant;

@@ -35,6 +35,7 @@ mod nearest;
 mod postings;
 mod slot_set;
 mod stem;
+pub mod synthetic;
 mod text;
 mod tokenize;
 mod top;

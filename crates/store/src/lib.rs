@@ -31,6 +31,40 @@ pub use value::Value;
 
 /// Opens the embedded store: SQLite in one file, searched in process. Blocks. A new file is
 /// created where there is none; a damaged, foreign or newer one is refused and left alone.
+///
+/// Memory without a server:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use mnemic_core::clock::SystemClock;
+/// use mnemic_core::embed::{EmbedderSlot, EmbedderState};
+/// use mnemic_core::memory::NewMemory;
+/// use mnemic_core::principal::Caller;
+/// use mnemic_core::recall::RecallRequest;
+/// use mnemic_core::Mnemic;
+/// use mnemic_store::sqlite::{INDEX_BYTES_MAX_DEFAULT, Options};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("mnemic.db");
+/// let store = mnemic_store::open_embedded(&path, Options::default(), INDEX_BYTES_MAX_DEFAULT)?;
+/// let words_only = EmbedderSlot::new(EmbedderState::Off);
+/// let mnemic = Mnemic::new(Arc::new(store), words_only, Arc::new(SystemClock));
+///
+/// let token = mnemic.bootstrap().await?;
+/// let caller = Caller::new(mnemic.authenticate(token.reveal()).await?);
+/// let new = NewMemory { content: "Ana prefers tea".to_owned(), ..NewMemory::default() };
+/// let memory = mnemic.create_memory(&caller, new).await?;
+///
+/// let request = RecallRequest { query: "tea".to_owned(), ..RecallRequest::default() };
+/// let found = mnemic.recall(&caller.principal, &request).await?;
+/// assert_eq!(found.items[0].memory.id, memory.id);
+/// mnemic.close().await;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn open_embedded(
     path: &std::path::Path,
     options: sqlite::Options,

@@ -259,7 +259,7 @@ impl<E: SearchEngine> TokenStore for EngineStore<E> {
         id: TokenId,
         at: Timestamp,
     ) -> Result<bool> {
-        let params = values![of.map(|id| id.0), id.0, at];
+        let params = values![of.map(|id| id.0), id.0, at, false];
         Ok(self.affected(Scope::System, &token::REVOKE, params).await? > 0)
     }
 }

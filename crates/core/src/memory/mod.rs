@@ -28,6 +28,7 @@ pub use create::{BATCH_ITEMS_MAX, NewMemory};
 /// The channel that every search includes.
 pub const GLOBAL_CHANNEL: &str = "_global";
 const LIST: &str = "memories";
+const WORDS_LIST: &str = "memories by words";
 /// How many hits a list filtered by words can page through.
 const FOUND_MAX: usize = 1_000;
 
@@ -176,44 +177,40 @@ impl Mnemic {
     ) -> Result<Page<Memory>> {
         authorize(principal, Action::ReadMemories)?;
         filter.check()?;
-        let (scope, limit) = (principal.scope(), page.limit()?);
-        let Some(words) = words else {
-            let position = page.position(LIST)?;
-            let found =
-                self.store.list_memories(scope, filter, position, limit.saturating_add(1)).await?;
-            return Ok(Page::cut(LIST, found, limit, |memory| Position::After(memory.id.0)));
-        };
+        if let Some(words) = words {
+            return self.list_by_words(principal.scope(), filter, words, page).await;
+        }
+        let (limit, position) = (page.limit()?, page.position(LIST)?);
+        let found = self
+            .store
+            .list_memories(principal.scope(), filter, position, limit.saturating_add(1))
+            .await?;
+        Ok(Page::cut(LIST, found, limit, |memory| Position::After(memory.id.0)))
+    }
+
+    async fn list_by_words(
+        &self,
+        scope: Scope,
+        filter: &MemoryFilter,
+        words: &str,
+        page: &PageRequest,
+    ) -> Result<Page<Memory>> {
         check_content("q", words, QUERY_BYTES_MAX)?;
         if filter.deleted {
             return Err(Error::invalid("q", "deleted memories cannot be searched by words"));
         }
-        let skip = match page.position(LIST)? {
+        let limit = page.limit()?;
+        let skip = match page.position(WORDS_LIST)? {
             Some(Position::Skip(count)) => usize::try_from(count).unwrap_or(usize::MAX),
-            Some(Position::After(_)) => {
-                return Err(Error::invalid("cursor", "belongs to the list without `q`"));
-            }
-            None => 0,
+            Some(Position::After(_)) | None => 0,
         };
-        let hits = self
-            .store
-            .search_words(scope, words, &SearchFilter::of_list(filter), FOUND_MAX)
-            .await?;
-        let wanted: Vec<_> = hits.iter().map(|hit| MemoryId(hit.id)).skip(skip).collect();
-        let mut found = Vec::new();
-        let mut taken = 0;
-        for chunk in wanted.chunks(limit.saturating_add(1)) {
-            for memory in self.store.lookup_memories(scope, chunk).await? {
-                if found.len() > limit {
-                    break;
-                }
-                taken += 1;
-                if filter.topic.is_none() || memory.topic == filter.topic {
-                    found.push((taken, memory));
-                }
-            }
-        }
-        let page =
-            Page::cut(LIST, found, limit, |(taken, _)| Position::Skip((skip + taken) as u64));
+        let depth = skip.saturating_add(limit).saturating_add(1).min(FOUND_MAX);
+        let filter = SearchFilter::of_list(filter);
+        let hits = self.store.search_words(scope, words, &filter, depth).await?;
+        let ids: Vec<_> = hits.iter().skip(skip).map(|hit| MemoryId(hit.id)).collect();
+        let found = self.store.lookup_memories(scope, &ids).await?;
+        let placed = (skip as u64 + 1..).zip(found).collect();
+        let page = Page::cut(WORDS_LIST, placed, limit, |(place, _)| Position::Skip(*place));
         Ok(page.map(|(_, memory)| memory))
     }
 

@@ -10,6 +10,7 @@ pub struct SearchFilter {
     pub channels: Option<Vec<String>>,
     pub kind: Option<Kind>,
     pub domain: Option<String>,
+    pub topic: Option<String>,
     pub pinned: Option<bool>,
     /// Recorded at or after, and before.
     pub since: Option<Timestamp>,
@@ -28,6 +29,7 @@ impl SearchFilter {
             channels: filter.channel.clone().map(|channel| vec![channel]),
             kind: filter.kind,
             domain: filter.domain.clone(),
+            topic: filter.topic.clone(),
             pinned: filter.pinned,
             as_of: filter.as_of,
             known_at: filter.known_at,

@@ -232,7 +232,13 @@ impl Mnemic {
             let hits = self.nearest(scope, &request.query, filter).await;
             Some(Search::done(Technique::Vectors, started, hits))
         };
-        let (words, vectors) = tokio::join!(words, vectors);
+        // The first search of a workspace builds its index, and meanwhile a model that is being
+        // loaded can arrive: then the first answer is complete, too.
+        let (words, vectors) = if let EmbedderState::Loading(_) = self.embedder.state() {
+            (words.await, vectors.await)
+        } else {
+            tokio::join!(words, vectors)
+        };
         [words, vectors].into_iter().flatten().collect()
     }
 

@@ -1,5 +1,6 @@
 //! The commands, one file per noun.
 
+mod bench;
 mod doctor;
 mod job;
 mod mcp;
@@ -11,6 +12,8 @@ mod token;
 mod workspace;
 
 use anyhow::Result;
+
+pub use bench::BenchArgs;
 
 use crate::attach::Attachment;
 use crate::cli::{Cli, Command};
@@ -27,6 +30,7 @@ pub async fn run(cli: Cli) -> Result<()> {
         Command::Serve(args) => return serve::run(&common, &args).await,
         Command::Mcp => return mcp::run(&common).await,
         Command::Doctor { thorough } => return doctor::run(&common, thorough).await,
+        Command::Bench(args) => return bench::run(&common, &args).await,
         _ => {}
     }
     let client = Client::new(Attachment::new(&common, Fetch::CachedOnly)?);
@@ -47,7 +51,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Token(command) => token::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Reembed => job::reembed(client, common).await,
-        Command::Serve(_) | Command::Mcp | Command::Doctor { .. } => Ok(()),
+        Command::Serve(_) | Command::Mcp | Command::Doctor { .. } | Command::Bench(_) => Ok(()),
     }
 }
 

@@ -12,8 +12,9 @@ use crate::output;
 
 pub async fn run(client: &Client, common: &CommonArgs, command: TokenCommand) -> Result<()> {
     match command {
-        TokenCommand::Create { workspace, role, agent, user } => {
-            let request = TokenRequest { workspace, role, agent, user, operator: None };
+        TokenCommand::Create { workspace, role, agent, user, profile } => {
+            let profile = profile.map(Into::into);
+            let request = TokenRequest { workspace, role, agent, user, operator: None, profile };
             let made: NewTokenResponse =
                 client.post("/v1/tokens", &serde_json::to_value(request)?).await?;
             if common.json {

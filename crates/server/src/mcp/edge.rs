@@ -11,6 +11,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http_body::Body as _;
 use mnemic_core::principal::Principal;
 use mnemic_core::{Code, Error, Kind, Mnemic, Result};
 use serde_json::{Value, json};
@@ -21,10 +22,13 @@ pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const JSON: &str = "application/json";
 /// The protocol library's own refusals are one line of text; more than this is not one.
 const REFUSAL_BYTES_MAX: usize = 8 * 1024;
+/// How the protocol library says that a body did not come to its end.
+const BODY_BROKE_OFF: &str = "Failed to read request body";
 
 pub(super) struct Guard {
     pub mnemic: Arc<Mnemic>,
     pub profile: Profile,
+    pub body_bytes_max: usize,
 }
 
 pub(super) async fn guard(
@@ -47,11 +51,18 @@ async fn admit(guard: &Guard, request: &mut Request) -> Result<()> {
         let principal = guard.mnemic.authenticate(token).await?;
         request.extensions_mut().insert(principal);
     }
+    let announced = request.body().size_hint().lower();
+    if announced > guard.body_bytes_max as u64 {
+        let limit = guard.body_bytes_max;
+        let detail = format!("the body of {announced} bytes is larger than the limit of {limit}");
+        return Err(Error::new(Code::TooLarge, detail));
+    }
     if request.headers().get(IDEMPOTENCY_KEY).is_some_and(|key| key.to_str().is_err()) {
         return Err(Error::invalid("Idempotency-Key", "must be visible ASCII characters"));
     }
-    let profile = wanted_profile(request.uri().query())?.unwrap_or(guard.profile);
-    request.extensions_mut().insert(profile);
+    let pinned = request.extensions().get::<Principal>().and_then(|principal| principal.profile);
+    let wanted = wanted_profile(request.uri().query())?;
+    request.extensions_mut().insert(pinned.or(wanted).unwrap_or(guard.profile));
     Ok(())
 }
 
@@ -74,6 +85,7 @@ fn refusal(error: &Error) -> Response {
     let status = match error.kind() {
         Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
         Kind::Invalid => StatusCode::BAD_REQUEST,
+        Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
@@ -96,7 +108,8 @@ fn refusal(error: &Error) -> Response {
 }
 
 /// Gives the protocol library's plain-text refusals the form of everything else. It answers
-/// JSON that it cannot read with 415, though the media type was right: that is a 400.
+/// JSON that it cannot read with 415, though the media type was right, and a body that breaks
+/// off with 500, though the fault is not ours: both are a 400.
 async fn as_json_rpc(response: Response, announced_json: bool) -> Response {
     let status = response.status();
     if status.as_u16() < 400 || is_json(response.headers()) {
@@ -109,7 +122,10 @@ async fn as_json_rpc(response: Response, announced_json: bool) -> Response {
         parts.status = StatusCode::BAD_REQUEST;
         parse_error(&message)
     } else {
-        json_rpc_error(status, &message, None)
+        if message.starts_with(BODY_BROKE_OFF) {
+            parts.status = StatusCode::BAD_REQUEST;
+        }
+        json_rpc_error(parts.status, &message, None)
     };
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));

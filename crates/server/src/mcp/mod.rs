@@ -22,11 +22,11 @@ mod text;
 mod tool;
 mod workspace;
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::{Router, middleware};
-use mnemic_core::{Error, Mnemic};
+use mnemic_core::Mnemic;
+pub use mnemic_core::principal::Profile;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -38,14 +38,15 @@ const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How the surface is to be served.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// Which tools are listed, unless the address says otherwise (`/mcp?profile=full`).
+    /// Which tools are listed, unless the token pins a profile or the address asks for one
+    /// (`/mcp?profile=full`).
     pub profile: Profile,
     /// List `memory.recall` instead of `memory_recall`. Several clients refuse dots.
     pub dotted_names: bool,
     /// The values of `Host` that are answered, with or without a port; empty allows any.
     pub allowed_hosts: Vec<String>,
-    /// The values of `Origin` that are answered, such as `http://localhost:*`. A request
-    /// without an origin does not come from a web page and passes.
+    /// The values of `Origin` that are answered, such as `http://localhost:*`; empty allows
+    /// any. A request without an origin does not come from a web page and passes.
     pub allowed_origins: Vec<String>,
     /// The largest request body.
     pub body_bytes_max: usize,
@@ -64,27 +65,6 @@ impl Default for McpOptions {
     }
 }
 
-/// A choice of tools to list. What is not listed can still be called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    /// What an agent needs in daily use: a model's attention is spent on every listed tool.
-    Agent,
-    /// Everything.
-    Full,
-}
-
-impl FromStr for Profile {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self, Error> {
-        match word {
-            "agent" => Ok(Self::Agent),
-            "full" => Ok(Self::Full),
-            _ => Err(Error::invalid("profile", "is not one of agent, full")),
-        }
-    }
-}
-
 /// The surface, to be nested at `/mcp`.
 pub fn router(mnemic: Arc<Mnemic>, options: McpOptions) -> Router {
     let config = StreamableHttpServerConfig::default()
@@ -92,15 +72,15 @@ pub fn router(mnemic: Arc<Mnemic>, options: McpOptions) -> Router {
         .with_json_response(true)
         .with_max_request_body_bytes(options.body_bytes_max)
         .with_allowed_hosts(options.allowed_hosts)
-        .with_allowed_origins(options.allowed_origins)
-        .enforce_origin_validation();
+        .with_allowed_origins(options.allowed_origins);
     let surface = Surface::new(Arc::clone(&mnemic), Arc::new(Table::new(options.dotted_names)));
     let service = StreamableHttpService::new(
         move || Ok(surface.clone()),
         Arc::new(NeverSessionManager::default()),
         config,
     );
-    let guard = edge::Guard { mnemic, profile: options.profile };
+    let guard =
+        edge::Guard { mnemic, profile: options.profile, body_bytes_max: options.body_bytes_max };
     Router::new()
         .route_service("/", service)
         .layer(middleware::from_fn_with_state(Arc::new(guard), edge::guard))

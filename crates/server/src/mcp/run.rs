@@ -49,8 +49,7 @@ async fn finish(
     let mut text = format!("Run finished; {} citations counted.", value.counted.len());
     if !value.ignored.is_empty() {
         let ignored: Vec<_> = value.ignored.iter().map(|ignored| ignored.id.as_str()).collect();
-        let unclear = "; see `ignored` for why";
-        text = format!("{text} Not counted: {}{unclear}.", ignored.join(", "));
+        text = format!("{text} Not counted, as `ignored` explains: {}.", ignored.join(", "));
     }
     Ok(Reply { value, text })
 }

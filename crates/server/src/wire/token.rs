@@ -1,6 +1,7 @@
 //! Tokens on the wire.
 
 use jiff::Timestamp;
+use mnemic_core::principal::Profile;
 use mnemic_core::token::{NewToken, Secret, Token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,35 @@ pub struct TokenRequest {
     /// May manage every workspace; only an operator can give this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<bool>,
+    /// Which MCP tools it is shown, whatever the server's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileWire>,
+}
+
+/// `agent`: what an agent needs in daily use; `full`: everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProfileWire {
+    Agent,
+    Full,
+}
+
+impl From<ProfileWire> for Profile {
+    fn from(profile: ProfileWire) -> Self {
+        match profile {
+            ProfileWire::Agent => Self::Agent,
+            ProfileWire::Full => Self::Full,
+        }
+    }
+}
+
+impl From<Profile> for ProfileWire {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Agent => Self::Agent,
+            Profile::Full => Self::Full,
+        }
+    }
 }
 
 impl From<TokenRequest> for NewToken {
@@ -36,6 +66,7 @@ impl From<TokenRequest> for NewToken {
             agent: request.agent,
             user: request.user,
             operator: request.operator.unwrap_or(false),
+            profile: request.profile.map(Into::into),
         }
     }
 }
@@ -49,6 +80,7 @@ pub struct TokenResponse {
     pub agent: Option<String>,
     pub user: Option<String>,
     pub operator: bool,
+    pub profile: Option<ProfileWire>,
     /// The first characters, to tell tokens apart.
     pub prefix: String,
     #[schema(value_type = String, format = DateTime)]
@@ -67,6 +99,7 @@ impl From<Token> for TokenResponse {
             agent: token.agent,
             user: token.user,
             operator: token.operator,
+            profile: token.profile.map(Into::into),
             prefix: token.prefix,
             created_at: token.created_at,
             revoked_at: token.revoked_at,

@@ -21,6 +21,7 @@ CREATE TABLE tokens (
     agent text COLLATE "C",
     user_name text COLLATE "C",
     operator boolean NOT NULL,
+    profile text COLLATE "C",
     created_at timestamptz NOT NULL,
     revoked_at timestamptz
 );

@@ -20,6 +20,7 @@ CREATE TABLE tokens (
     agent TEXT,
     user_name TEXT,
     operator INTEGER NOT NULL,
+    profile TEXT,
     created_at INTEGER NOT NULL,
     revoked_at INTEGER
 ) STRICT;

@@ -5,22 +5,23 @@ use mnemic_core::recall::SearchFilter;
 
 use crate::{Value, values};
 
-/// The condition on `memories m`. Takes the parameters of [`params`], from `$2` to `$10`.
+/// The condition on `memories m`. Takes the parameters of [`params`], from `$2` to `$11`.
 macro_rules! passes {
     () => {
         "m.workspace_id = $1 AND m.deleted_at IS NULL
          AND (m.channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
          AND (m.kind = $3 OR $3 IS NULL)
          AND (m.domain = $4 OR $4 IS NULL)
-         AND (m.pinned = $5 OR $5 IS NULL)
-         AND (m.created_at >= $6 OR $6 IS NULL)
-         AND (m.created_at < $7 OR $7 IS NULL)
-         AND ((coalesce(m.valid_from, m.created_at) <= $8
-               AND (m.valid_to IS NULL OR m.valid_to > $8)
-               AND (m.superseded_at IS NULL OR m.superseded_at > $8)) OR $8 IS NULL)
-         AND ((m.created_at <= $9
+         AND (m.topic = $5 OR $5 IS NULL)
+         AND (m.pinned = $6 OR $6 IS NULL)
+         AND (m.created_at >= $7 OR $7 IS NULL)
+         AND (m.created_at < $8 OR $8 IS NULL)
+         AND ((coalesce(m.valid_from, m.created_at) <= $9
+               AND (m.valid_to IS NULL OR m.valid_to > $9)
                AND (m.superseded_at IS NULL OR m.superseded_at > $9)) OR $9 IS NULL)
-         AND (m.superseded_at IS NULL OR NOT $10)"
+         AND ((m.created_at <= $10
+               AND (m.superseded_at IS NULL OR m.superseded_at > $10)) OR $10 IS NULL)
+         AND (m.superseded_at IS NULL OR NOT $11)"
     };
 }
 pub(super) use passes;
@@ -32,6 +33,7 @@ pub(super) fn params(filter: &SearchFilter, further: Vec<Value>) -> Vec<Value> {
         channels,
         filter.kind.map(mnemic_core::memory::Kind::as_str),
         filter.domain.as_deref(),
+        filter.topic.as_deref(),
         filter.pinned,
         filter.since,
         filter.until,

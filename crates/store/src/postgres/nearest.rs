@@ -17,18 +17,18 @@ static COUNT: Statement = Statement::workspace(
     concat!(
         "SELECT count(*) AS rows FROM (SELECT 1 FROM memories m WHERE ",
         passes!(),
-        " LIMIT $11) AS passing"
+        " LIMIT $12) AS passing"
     ),
 );
 
 static SCAN: Statement = Statement::workspace(
     "nearest.scan",
     concat!(
-        "SELECT v.item_id, 1 - (v.vector <=> $13) AS score
+        "SELECT v.item_id, 1 - (v.vector <=> $14) AS score
          FROM vectors v JOIN memories m ON m.workspace_id = $1 AND m.id = v.item_id
-         WHERE v.workspace_id = $1 AND v.model = $12 AND ",
+         WHERE v.workspace_id = $1 AND v.model = $13 AND ",
         passes!(),
-        " ORDER BY v.vector <=> $13, v.item_id DESC LIMIT $11"
+        " ORDER BY v.vector <=> $14, v.item_id DESC LIMIT $12"
     ),
 );
 
@@ -38,7 +38,7 @@ static WALK_SETTINGS: Statement = Statement::workspace(
     "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
             set_config('hnsw.ef_search', '200', true),
             set_config('hnsw.max_scan_tuples', '100000', true),
-            set_config('enable_sort', 'off', true), $1",
+            set_config('enable_sort', 'off', true), CAST($1 AS uuid)",
 );
 
 macro_rules! walks {
@@ -46,13 +46,13 @@ macro_rules! walks {
         $(static $name: Statement = Statement::workspace(
             concat!("nearest.walk_", $dimensions),
             concat!(
-                "SELECT v.item_id, 1 - (v.vector <=> $13) AS score
+                "SELECT v.item_id, 1 - (v.vector <=> $14) AS score
                  FROM vectors v JOIN memories m ON m.workspace_id = $1 AND m.id = v.item_id
-                 WHERE v.workspace_id = $1 AND v.model = $12
+                 WHERE v.workspace_id = $1 AND v.model = $13
                    AND vector_dims(v.vector) = ", $dimensions, " AND ",
                 passes!(),
                 " ORDER BY CAST(v.vector AS halfvec(", $dimensions, "))
-                       <=> CAST($13 AS halfvec(", $dimensions, ")) LIMIT $11"
+                       <=> CAST($14 AS halfvec(", $dimensions, ")) LIMIT $12"
             ),
         );)*
 

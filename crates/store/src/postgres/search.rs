@@ -88,7 +88,7 @@ impl PostgresEngine {
     }
 
     /// The hits of the last question; those before it prepare the ground.
-    async fn nearest<const N: usize>(
+    pub(super) async fn nearest<const N: usize>(
         &self,
         scope: Scope,
         questions: [(&'static Statement, Vec<Value>); N],

@@ -57,15 +57,15 @@ static LIST: Statement = Statement::workspace(
 );
 
 /// Scores are summed as whole numbers, so that equal texts have equal scores in whatever order
-/// their words are met. `$12` has the terms, `$13` is how many of the rarest count, `$14` and
-/// `$15` are the constants of BM25.
+/// their words are met. `$13` has the terms, `$14` is how many of the rarest count, `$15` and
+/// `$16` are the constants of BM25.
 static SEARCH: Statement = Statement::workspace(
     "words.search",
     concat!(
         "WITH held AS MATERIALIZED (
              SELECT p.term, count(*) AS documents FROM word_postings p
-             WHERE p.workspace_id = $1 AND p.term IN (SELECT jsonb_array_elements_text($12))
-             GROUP BY p.term ORDER BY documents, p.term LIMIT $13
+             WHERE p.workspace_id = $1 AND p.term IN (SELECT jsonb_array_elements_text($13))
+             GROUP BY p.term ORDER BY documents, p.term LIMIT $14
          ), totals AS MATERIALIZED (
              SELECT count(*) AS documents,
                     CAST(coalesce(greatest(avg(d.length), 1), 1) AS double precision) AS length
@@ -77,15 +77,15 @@ static SEARCH: Statement = Statement::workspace(
              FROM held CROSS JOIN totals
          )
          SELECT p.item_id, sum(CAST(floor(
-                    1048576 * asked.weight * p.frequency * (CAST($14 AS double precision) + 1)
-                    / (p.frequency + $14 * (1 - CAST($15 AS double precision)
-                                            + $15 * p.length / asked.length))
+                    1048576 * asked.weight * p.frequency * (CAST($15 AS double precision) + 1)
+                    / (p.frequency + $15 * (1 - CAST($16 AS double precision)
+                                            + $16 * p.length / asked.length))
                 ) AS bigint)) / CAST(1048576 AS double precision) AS score
          FROM asked JOIN word_postings p ON p.workspace_id = $1 AND p.term = asked.term
          JOIN memories m ON m.workspace_id = $1 AND m.id = p.item_id
          WHERE ",
         passes!(),
-        " GROUP BY p.item_id ORDER BY score DESC, p.item_id DESC LIMIT $11"
+        " GROUP BY p.item_id ORDER BY score DESC, p.item_id DESC LIMIT $12"
     ),
 );
 

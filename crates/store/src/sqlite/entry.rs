@@ -1,6 +1,9 @@
 //! What the index is told of a record, and how a filter reads in the index's own terms. The
 //! two belong together: a tag that one writes, the other asks for.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::recall::SearchFilter;
@@ -13,6 +16,13 @@ use crate::Fields;
 const SUPERSEDED: &str = "superseded";
 const PINNED: &str = "pinned";
 
+/// What the other tags speak of, each followed by its value.
+const LABELS: [&str; 4] = ["kind", "channel", "domain", "topic"];
+const KIND: usize = 0;
+const CHANNEL: usize = 1;
+const DOMAIN: usize = 2;
+const TOPIC: usize = 3;
+
 /// The numbers that ranges are asked of.
 const CREATED: usize = 0;
 const VALID_START: usize = 1;
@@ -20,58 +30,108 @@ const VALID_END: usize = 2;
 const KNOWN_END: usize = 3;
 const _: () = assert!(NUMBERS == 4, "each number of the index has its meaning here");
 
-/// A record that owns what the index only borrows, for building in bulk.
-pub(super) struct Entry {
+/// Many records as the index borrows them, in a few long buffers: building an index of a million
+/// must not pay for an allocation per field.
+#[derive(Default)]
+pub(super) struct Chunk {
+    texts: String,
+    codes: Vec<u8>,
+    tags: Vec<Arc<str>>,
+    records: Vec<Record>,
+}
+
+/// One record, with the ends of its share of each buffer.
+struct Record {
     key: Key,
-    text: String,
-    tags: Vec<String>,
     numbers: [i64; NUMBERS],
-    code: Option<Vec<u8>>,
+    text_end: usize,
+    has_code: bool,
+    code_end: usize,
+    tags_end: usize,
 }
 
-impl Entry {
-    pub(super) fn from_row(row: &RowRef<'_>) -> Result<Self> {
+impl Chunk {
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(super) fn push(&mut self, row: &RowRef<'_>, names: &mut TagNames) -> Result<()> {
+        self.texts.push_str(row.text("content")?);
         let code = row.opt_bytes("code")?;
-        Ok(Self {
+        self.codes.extend_from_slice(code.unwrap_or_default());
+        self.push_tags(row, names)?;
+        self.records.push(Record {
             key: *row.uuid("id")?.as_bytes(),
-            text: row.string("content")?,
-            tags: tags(row)?,
             numbers: numbers(row)?,
-            code: code.map(<[u8]>::to_vec),
-        })
+            text_end: self.texts.len(),
+            has_code: code.is_some(),
+            code_end: self.codes.len(),
+            tags_end: self.tags.len(),
+        });
+        Ok(())
     }
 
-    /// The tags in the form that a document borrows.
-    pub(super) fn tag_slices(&self) -> Vec<&str> {
-        self.tags.iter().map(String::as_str).collect()
+    fn push_tags(&mut self, row: &RowRef<'_>, names: &mut TagNames) -> Result<()> {
+        self.tags.push(names.of(KIND, row.text("kind")?));
+        self.tags.push(names.of(CHANNEL, row.text("channel")?));
+        if let Some(domain) = row.opt_text("domain")? {
+            self.tags.push(names.of(DOMAIN, domain));
+        }
+        if let Some(topic) = row.opt_text("topic")? {
+            self.tags.push(names.of(TOPIC, topic));
+        }
+        if row.bool("pinned")? {
+            self.tags.push(names.pinned.clone());
+        }
+        if row.opt_time("superseded_at")?.is_some() {
+            self.tags.push(names.superseded.clone());
+        }
+        Ok(())
     }
 
-    pub(super) fn document<'a>(&'a self, tags: &'a [&'a str]) -> Result<Document<'a>> {
-        let vector = self.code.as_deref().map(Code::new).transpose().map_err(|e| refused(&e))?;
-        let Self { key, text, numbers, .. } = self;
-        Ok(Document { key: *key, text, tags, numbers: *numbers, vector })
+    /// Shows the records as documents.
+    pub(super) fn lend<T>(&self, show: impl FnOnce(&[Document<'_>]) -> T) -> Result<T> {
+        let all_tags: Vec<&str> = self.tags.iter().map(|tag| &**tag).collect();
+        let (mut text, mut code, mut tags) = (0, 0, 0);
+        let mut documents = Vec::with_capacity(self.records.len());
+        for record in &self.records {
+            let vector = record.has_code.then(|| Code::new(&self.codes[code..record.code_end]));
+            documents.push(Document {
+                key: record.key,
+                text: &self.texts[text..record.text_end],
+                tags: &all_tags[tags..record.tags_end],
+                numbers: record.numbers,
+                vector: vector.transpose().map_err(|e| refused(&e))?,
+            });
+            (text, code, tags) = (record.text_end, record.code_end, record.tags_end);
+        }
+        Ok(show(&documents))
     }
 }
 
-/// Shows one row as a document.
-pub(super) fn lend<T>(row: &RowRef<'_>, show: impl FnOnce(&Document<'_>) -> T) -> Result<T> {
-    let entry = Entry::from_row(row)?;
-    let tags = entry.tag_slices();
-    Ok(show(&entry.document(&tags)?))
+/// The tags met so far, each spelt out once.
+pub(super) struct TagNames {
+    known: [HashMap<Box<str>, Arc<str>>; LABELS.len()],
+    pinned: Arc<str>,
+    superseded: Arc<str>,
 }
 
-fn tags(row: &RowRef<'_>) -> Result<Vec<String>> {
-    let mut tags = vec![tag("kind", row.text("kind")?), tag("channel", row.text("channel")?)];
-    if let Some(domain) = row.opt_text("domain")? {
-        tags.push(tag("domain", domain));
+impl Default for TagNames {
+    fn default() -> Self {
+        Self { known: Default::default(), pinned: PINNED.into(), superseded: SUPERSEDED.into() }
     }
-    if row.bool("pinned")? {
-        tags.push(PINNED.to_owned());
+}
+
+impl TagNames {
+    fn of(&mut self, label: usize, value: &str) -> Arc<str> {
+        let known = &mut self.known[label];
+        if let Some(tag) = known.get(value) {
+            return tag.clone();
+        }
+        let made: Arc<str> = tag(label, value).into();
+        known.insert(value.into(), made.clone());
+        made
     }
-    if row.opt_time("superseded_at")?.is_some() {
-        tags.push(SUPERSEDED.to_owned());
-    }
-    Ok(tags)
 }
 
 fn numbers(row: &RowRef<'_>) -> Result<[i64; NUMBERS]> {
@@ -86,24 +146,25 @@ fn numbers(row: &RowRef<'_>) -> Result<[i64; NUMBERS]> {
     Ok(numbers)
 }
 
-fn tag(name: &str, value: &str) -> String {
-    format!("{name}:{value}")
+fn tag(label: usize, value: &str) -> String {
+    format!("{}:{value}", LABELS[label])
 }
 
 /// The filter in the index's terms.
 pub(super) fn clauses(filter: &SearchFilter) -> Filter {
     let mut clauses = Vec::new();
-    let any = |name, values: &[String]| {
-        Clause::AnyTag(values.iter().map(|value| tag(name, value)).collect())
-    };
     if let Some(channels) = &filter.channels {
-        clauses.push(any("channel", channels));
+        let tags = channels.iter().map(|channel| tag(CHANNEL, channel)).collect();
+        clauses.push(Clause::AnyTag(tags));
     }
     if let Some(kind) = filter.kind {
-        clauses.push(Clause::AnyTag(vec![tag("kind", kind.as_str())]));
+        clauses.push(Clause::AnyTag(vec![tag(KIND, kind.as_str())]));
     }
     if let Some(domain) = &filter.domain {
-        clauses.push(Clause::AnyTag(vec![tag("domain", domain)]));
+        clauses.push(Clause::AnyTag(vec![tag(DOMAIN, domain)]));
+    }
+    if let Some(topic) = &filter.topic {
+        clauses.push(Clause::AnyTag(vec![tag(TOPIC, topic)]));
     }
     match filter.pinned {
         Some(true) => clauses.push(Clause::AnyTag(vec![PINNED.to_owned()])),

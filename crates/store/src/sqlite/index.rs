@@ -10,13 +10,16 @@ use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Document, Index};
 use uuid::Uuid;
 
-use super::entry;
+use super::entry::{Chunk, TagNames};
 use super::hook::{Commit, CommitHook, Reader};
 use crate::statements::memory;
 use crate::{Scope, Touched, values};
 
 /// How much memory the indexes of all workspaces may take together.
 pub const INDEX_BYTES_MAX_DEFAULT: usize = 4 * 1024 * 1024 * 1024;
+
+/// How many searches pass between two looks at the size of all indexes.
+const EVICTION_USES: u64 = 256;
 
 /// The indexes of all workspaces in use.
 pub struct Indexes {
@@ -142,6 +145,13 @@ impl Indexes {
         self.entries().remove(&workspace);
     }
 
+    /// Indexes grow by writes, too; summing them up for every search would cost too much.
+    pub(super) fn evict_now_and_then(&self, keep: Uuid) {
+        if self.uses.load(Ordering::Relaxed).is_multiple_of(EVICTION_USES) {
+            self.evict(keep);
+        }
+    }
+
     /// Lets go of the least recently used indexes while all together are too large. The one
     /// in use stays, however large.
     pub(super) fn evict(&self, keep: Uuid) {
@@ -226,7 +236,9 @@ fn refresh(built: &mut Built, workspace: Uuid, touched: Touched, reader: Reader<
         values![model, touched.id],
         |row| {
             found = true;
-            entry::lend(row, |document| put(index, document))?
+            let mut chunk = Chunk::default();
+            chunk.push(row, &mut TagNames::default())?;
+            chunk.lend(|documents| documents.iter().try_for_each(|it| put(index, it)))?
         },
     )?;
     if !found {

@@ -15,6 +15,7 @@ mod options;
 mod readers;
 mod row_ref;
 mod run;
+mod scrub;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ mod writer;
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use mnemic_core::{Code, Error, Result};
+use mnemic_core::Result;
 
 pub use hook::{Commit, CommitHook, NoHook, Reader};
 pub use index::{INDEX_BYTES_MAX_DEFAULT, Indexes};
@@ -32,7 +33,9 @@ pub use options::Options;
 pub use row_ref::RowRef;
 pub use search::EmbeddedEngine;
 
-use self::{connection::Location, error::store_error, readers::Readers, writer::Writer};
+use self::{
+    connection::Location, error::store_error, readers::Readers, scrub::Scrubs, writer::Writer,
+};
 use crate::{Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Value};
 
 /// An open SQLite database.
@@ -40,6 +43,7 @@ pub struct SqliteEngine<H: CommitHook = NoHook> {
     location: Location,
     writer: Writer,
     readers: Readers,
+    scrubs: Arc<Scrubs>,
     hook: Arc<H>,
 }
 
@@ -57,7 +61,7 @@ impl<H: CommitHook> SqliteEngine<H> {
         migrate::migrate(&mut conn, migrations)?;
         let readers = Readers::open(location.clone())?;
         let writer = Writer::start(conn, location.clone(), hook.clone())?;
-        Ok(Self { location, writer, readers, hook })
+        Ok(Self { location, writer, readers, scrubs: Arc::default(), hook })
     }
 
     /// The hook that follows this engine's commits.
@@ -133,22 +137,9 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
         self.readers.run(move |conn| check::check(conn, depth)).await
     }
 
-    /// Deleted cells are overwritten where they were, but the log still holds pages from before:
-    /// it is moved into the database and cut to nothing.
     async fn scrub(&self) -> Result<()> {
-        let busy = self
-            .exclusive(|reader| {
-                reader
-                    .connection()
-                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
-            })
-            .await?
-            .map_err(|error| store_error("scrubbing", error))?;
-        if busy {
-            let detail = "a long read holds the log; retry when it has ended";
-            return Err(Error::new(Code::StoreUnavailable, detail));
-        }
-        Ok(())
+        let (scrubs, ticket) = (self.scrubs.clone(), self.scrubs.ask());
+        self.exclusive(move |reader| scrubs.scrub(ticket, reader.connection())).await?
     }
 
     async fn size_bytes(&self) -> Result<u64> {

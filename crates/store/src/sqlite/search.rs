@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::SqliteEngine;
 use super::connection::Location;
-use super::entry::{self, Entry};
+use super::entry::{self, Chunk, TagNames};
 use super::index::{Built, Indexes, Slot, refused};
 use crate::statements::{memory, vector};
 use crate::{Engine, Fields, Scope, SearchEngine, values};
@@ -20,7 +20,9 @@ use crate::{Engine, Fields, Scope, SearchEngine, values};
 /// cosine is exact enough.
 const SETTLED: usize = 30;
 /// How many records are handed to the index at a time while it is built.
-const BUILD_CHUNK: usize = 8_192;
+const BUILD_CHUNK: usize = 16_384;
+/// How many such chunks may wait, so that reading does not run far ahead.
+const BUILD_CHUNKS_WAITING: usize = 2;
 
 /// The embedded engine with its search index.
 pub type EmbeddedEngine = SqliteEngine<Indexes>;
@@ -125,6 +127,7 @@ async fn with_index<T: Send + 'static>(
 async fn ready_slot(engine: &EmbeddedEngine, workspace: Uuid) -> Result<Arc<Slot>> {
     let slot = engine.hook().slot(workspace);
     if slot.is_ready() {
+        engine.hook().evict_now_and_then(workspace);
         return Ok(slot);
     }
     let building = slot.build.lock().await;
@@ -161,28 +164,23 @@ async fn build(engine: &EmbeddedEngine, workspace: Uuid, slot: &Arc<Slot>) -> Re
 
 /// Reads on one thread while another fills the index.
 fn scan(location: &Location, workspace: Uuid, model: Option<&ModelStamp>) -> Result<Index> {
-    let (sender, receiver) = std::sync::mpsc::sync_channel::<Vec<Entry>>(4);
+    let (sender, receiver) = std::sync::mpsc::sync_channel::<Chunk>(BUILD_CHUNKS_WAITING);
     let dimensions = model.map(|model| model.dimensions);
     std::thread::scope(|threads| {
         let filling = threads.spawn(move || {
             let mut index = Index::new(dimensions);
+            let mut loader = index.loader();
             for chunk in receiver {
-                let tags: Vec<_> = chunk.iter().map(Entry::tag_slices).collect();
-                let documents: Vec<_> = chunk
-                    .iter()
-                    .zip(&tags)
-                    .map(|(entry, tags)| entry.document(tags))
-                    .collect::<Result<_>>()?;
-                index.extend(&documents).map_err(|e| refused(&e))?;
+                chunk.lend(|documents| loader.extend(documents))?.map_err(|e| refused(&e))?;
             }
             Ok(index)
         });
-        let mut chunk = Vec::with_capacity(BUILD_CHUNK);
+        let (mut chunk, mut names) = (Chunk::default(), TagNames::default());
         let key = model.map(ModelStamp::key).unwrap_or_default();
         let stopped = || Error::internal("building the index stopped");
         let scope = Scope::Workspace(workspace);
         let read = location.scan(scope, &memory::SEARCH_ENTRIES, values![key], |row| {
-            chunk.push(Entry::from_row(row)?);
+            chunk.push(row, &mut names)?;
             if chunk.len() == BUILD_CHUNK {
                 sender.send(std::mem::take(&mut chunk)).map_err(|_| stopped())?;
             }

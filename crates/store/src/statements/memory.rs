@@ -149,8 +149,8 @@ static UNLINK: Statement = Statement::workspace(
 /// What the search index is built of. `$2` is the model whose vectors are searched.
 pub(crate) static SEARCH_ENTRIES: Statement = Statement::workspace(
     "memory.search_entries",
-    "SELECT m.id, m.content, m.kind, m.channel, m.domain, m.pinned, m.created_at, m.valid_from,
-            m.valid_to, m.superseded_at, v.code
+    "SELECT m.id, m.content, m.kind, m.channel, m.domain, m.topic, m.pinned, m.created_at,
+            m.valid_from, m.valid_to, m.superseded_at, v.code
      FROM memories m LEFT JOIN vectors v
        ON v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2
      WHERE m.workspace_id = $1 AND m.deleted_at IS NULL",
@@ -158,8 +158,8 @@ pub(crate) static SEARCH_ENTRIES: Statement = Statement::workspace(
 
 pub(crate) static SEARCH_ENTRY: Statement = Statement::workspace(
     "memory.search_entry",
-    "SELECT m.id, m.content, m.kind, m.channel, m.domain, m.pinned, m.created_at, m.valid_from,
-            m.valid_to, m.superseded_at, v.code
+    "SELECT m.id, m.content, m.kind, m.channel, m.domain, m.topic, m.pinned, m.created_at,
+            m.valid_from, m.valid_to, m.superseded_at, v.code
      FROM memories m LEFT JOIN vectors v
        ON v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2
      WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id = $3",

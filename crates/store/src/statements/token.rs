@@ -1,16 +1,17 @@
 //! Tokens. A request has no workspace before its token is found, so these run in the
 //! system's scope.
 
-use mnemic_core::Result;
 use mnemic_core::ids::{TokenId, WorkspaceId};
-use mnemic_core::principal::Principal;
+use mnemic_core::principal::{Principal, Profile};
 use mnemic_core::token::Token;
+use mnemic_core::{Code, Error, Result};
 
 use crate::{Fields, Row, Statement, Step, values};
 
 pub(crate) static FIND: Statement = Statement::system(
     "token.find",
-    "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator
+    "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator,
+            t.profile
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
      WHERE t.hash = $1 AND t.revoked_at IS NULL AND w.deleted_at IS NULL",
 );
@@ -18,24 +19,26 @@ pub(crate) static FIND: Statement = Statement::system(
 static ADD: Statement = Statement::system(
     "token.add",
     "INSERT INTO tokens
-         (id, workspace_id, hash, prefix, role, agent, user_name, operator, created_at, revoked_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULL)",
+         (id, workspace_id, hash, prefix, role, agent, user_name, operator, profile, created_at,
+          revoked_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)",
 );
 
 pub(crate) static LIST: Statement = Statement::system(
     "token.list",
     "SELECT t.id, t.workspace_id, w.name AS workspace, t.role, t.agent, t.user_name, t.operator,
-            t.prefix, t.created_at, t.revoked_at
+            t.profile, t.prefix, t.created_at, t.revoked_at
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
      WHERE (t.workspace_id = $1 OR $1 IS NULL) AND (t.id < $2 OR $2 IS NULL)
        AND w.deleted_at IS NULL
      ORDER BY t.id DESC LIMIT $3",
 );
 
+/// The token of an operator is for operators to revoke.
 pub(crate) static REVOKE: Statement = Statement::system(
     "token.revoke",
     "UPDATE tokens SET revoked_at = coalesce(revoked_at, $3)
-     WHERE id = $2 AND (workspace_id = $1 OR $1 IS NULL) RETURNING id",
+     WHERE id = $2 AND ((workspace_id = $1 AND operator = $4) OR $1 IS NULL) RETURNING id",
 );
 
 pub(crate) static ALL: &[&Statement] = &[&FIND, &ADD, &LIST, &REVOKE];
@@ -50,9 +53,15 @@ pub(crate) fn add(token: &Token, hash: &[u8; 32]) -> Step {
         token.agent.as_deref(),
         token.user.as_deref(),
         token.operator,
+        token.profile.map(Profile::as_str),
         token.created_at,
     ];
     Step::new(&ADD, params)
+}
+
+fn profile(row: &Row) -> Result<Option<Profile>> {
+    let damaged = |e: Error| Error::new(Code::Corrupt, "a stored token is damaged").caused_by(e);
+    row.opt_text("profile")?.map(str::parse).transpose().map_err(damaged)
 }
 
 pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
@@ -63,6 +72,7 @@ pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
         agent: row.opt_string("agent")?,
         user: row.opt_string("user_name")?,
         operator: row.bool("operator")?,
+        profile: profile(row)?,
     })
 }
 
@@ -75,6 +85,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Token> {
         agent: row.opt_string("agent")?,
         user: row.opt_string("user_name")?,
         operator: row.bool("operator")?,
+        profile: profile(row)?,
         prefix: row.string("prefix")?,
         created_at: row.time("created_at")?,
         revoked_at: row.opt_time("revoked_at")?,

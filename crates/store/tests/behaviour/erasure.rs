@@ -62,3 +62,33 @@ pub(crate) async fn a_forgotten_memory_can_still_be_erased(w: World) {
     w.mnemic.erase_memory(&caller, memory.id).await.unwrap();
     assert!(!w.files_have("canary"));
 }
+
+/// Rows that grow and shrink are moved about in the file, and a move can leave a copy behind.
+pub(crate) async fn erased_text_is_in_no_corner_of_a_file_that_was_rearranged(w: World) {
+    let caller = Caller::new(w.operator.clone());
+    let canary = |number: usize| format!("canary{number:04}-{}", "song ".repeat(number % 40));
+    let news = (0..400)
+        .map(|number| match number % 2 {
+            0 => text(&canary(number)),
+            _ => text(&format!("plain {number} {}", "filler ".repeat(number % 30))),
+        })
+        .collect();
+    let made = w.mnemic.create_memories(&caller, news).await.unwrap();
+    for (number, memory) in made.iter().enumerate().step_by(3) {
+        let longer = match number % 2 {
+            0 => format!("{} {}", canary(number), "longer ".repeat(number * 7 % 200)),
+            _ => format!("plain {number} {}", "longer ".repeat(number * 7 % 200)),
+        };
+        let patch = MemoryPatch { content: Some(longer), ..MemoryPatch::default() };
+        w.mnemic.update_memory(&caller, memory.id, &patch).await.unwrap();
+    }
+    for memory in made.iter().step_by(2) {
+        w.mnemic.erase_memory(&caller, memory.id).await.unwrap();
+    }
+    assert!(w.files_have("plain"), "the others are where they were");
+    for number in (0..400).step_by(2) {
+        let word = format!("canary{number:04}");
+        assert!(!w.files_have(&word), "{word} is still there");
+    }
+    assert_eq!(w.search(&w.operator, "plain").await.len(), 200);
+}

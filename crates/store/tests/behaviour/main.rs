@@ -44,6 +44,7 @@ macro_rules! behaviour {
                 every_reason_to_refuse_a_token_looks_the_same
                 a_revoked_token_is_refused_from_the_next_request_on
                 admins_are_confined_to_their_own_workspace
+                an_operators_token_is_for_operators_to_revoke
                 only_admins_manage_tokens
                 operators_see_every_token_newest_first
                 a_secret_is_in_no_file
@@ -110,6 +111,7 @@ macro_rules! behaviour {
             behaviour! { in erasure, $open:
                 an_erased_memory_leaves_no_trace
                 a_forgotten_memory_can_still_be_erased
+                erased_text_is_in_no_corner_of_a_file_that_was_rearranged
             }
             behaviour! { in idempotency, $open:
                 a_repetition_gets_the_first_answer_and_has_no_effect

@@ -3,7 +3,7 @@
 use mnemic_core::Code;
 use mnemic_core::ids::TokenId;
 use mnemic_core::page::PageRequest;
-use mnemic_core::principal::{ADMIN, AGENT, MEMBER, Principal};
+use mnemic_core::principal::{ADMIN, AGENT, MEMBER, Principal, Profile};
 use mnemic_core::token::{NewToken, Token};
 
 use crate::world::{World, seen};
@@ -16,6 +16,7 @@ pub(crate) async fn a_token_speaks_for_what_it_was_made_for(w: World) {
         agent: Some("scout".to_owned()),
         user: Some("ada".to_owned()),
         operator: false,
+        profile: Some(Profile::Full),
     };
     let (token, secret) = w.mnemic.create_token(&acme, wish).await.unwrap();
     let who = w.mnemic.authenticate(secret.reveal()).await.unwrap();
@@ -24,6 +25,7 @@ pub(crate) async fn a_token_speaks_for_what_it_was_made_for(w: World) {
     assert_eq!(who.role, "security-reviewer", "any name is a role");
     assert_eq!((who.agent.as_deref(), who.user.as_deref()), (Some("scout"), Some("ada")));
     assert!(!who.operator);
+    assert_eq!((who.profile, token.profile), (Some(Profile::Full), Some(Profile::Full)));
     assert!(secret.reveal().starts_with(&token.prefix));
     let memory = w.remember(&who, "scouts name what they write").await;
     assert_eq!(memory.created_by, "scout");
@@ -74,6 +76,13 @@ pub(crate) async fn admins_are_confined_to_their_own_workspace(w: World) {
     w.mnemic.create_token(&w.operator, at("globex")).await.unwrap();
     let wish = NewToken { operator: true, ..role(ADMIN) };
     assert_eq!(seen(w.mnemic.create_token(&acme, wish).await).0, "denied");
+}
+
+pub(crate) async fn an_operators_token_is_for_operators_to_revoke(w: World) {
+    let admin = w.member("default", ADMIN).await;
+    let own = w.operator.token_id;
+    assert_eq!(seen(w.mnemic.revoke_token(&admin, own).await).0, "not_found");
+    w.mnemic.revoke_token(&w.operator, own).await.unwrap();
 }
 
 pub(crate) async fn only_admins_manage_tokens(w: World) {

@@ -5,13 +5,17 @@ use mnemic_test_servers::postgres;
 use super::*;
 
 mod conformance;
+mod faults;
+mod isolation;
+mod nearest;
 mod schema;
+mod setup;
 
 /// A fresh database with this schema, and the runtime user's address of it.
 pub(super) fn database(migrations: &[Migration]) -> String {
     let name = postgres().database("template1");
     let owner = postgres().owner_url(&name);
-    let prepared = wait(setup::setup_with(&owner, false, migrations)).unwrap();
+    let prepared = wait(super::setup::setup_with(&owner, false, migrations)).unwrap();
     postgres().url(&prepared.role, &name)
 }
 

@@ -27,7 +27,7 @@ async fn both_engines_have_the_same_columns_after_each_migration() {
         assert_eq!((ours.number, ours.name), (theirs.number, theirs.name));
         embedded.execute_batch(theirs.sql).unwrap();
         let known = &MIGRATIONS[..ours.number as usize];
-        setup::setup_with(&owner, false, known).await.unwrap();
+        super::super::setup::setup_with(&owner, false, known).await.unwrap();
         assert_eq!(columns(&owner).await, embedded_columns(&embedded), "after {}", ours.name);
     }
 }

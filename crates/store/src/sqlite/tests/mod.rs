@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use mnemic_core::Kind;
+use mnemic_core::{Error, Kind};
 use tempfile::TempDir;
 use uuid::Uuid;
 

@@ -1,9 +1,14 @@
-//! Made-up texts and vectors that behave like real ones, the same on every run.
+//! Made-up texts and vectors that behave like real ones, the same on every run: for benches.
 
-pub(crate) struct Noise(pub(crate) u64);
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
+
+/// A generator of numbers (splitmix64), seeded by its value.
+#[derive(Debug, Clone)]
+pub struct Noise(pub u64);
 
 impl Noise {
-    pub(crate) fn next(&mut self) -> u64 {
+    #[expect(clippy::should_implement_trait, reason = "it never ends, so it is no iterator")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,16 +16,16 @@ impl Noise {
         z ^ (z >> 31)
     }
 
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Close enough to a normal distribution: the sum of four uniform ones.
-    pub(crate) fn gaussian(&mut self) -> f32 {
+    pub fn gaussian(&mut self) -> f32 {
         let bits = self.next();
         let sum: i32 = (0..4).map(|n| (bits >> (16 * n) & 0xffff) as i32 - 0x8000).sum();
         sum as f32 / 37_837.0
@@ -28,7 +33,8 @@ impl Noise {
 }
 
 /// Words by Zipf's law with an open vocabulary, about as rich as English notes.
-pub(crate) struct Texts {
+#[derive(Debug)]
+pub struct Texts {
     common: Vec<String>,
 }
 
@@ -36,11 +42,11 @@ const STOP: &[&str] = &["the", "of", "and", "to", "a", "in", "is", "that", "for"
 const VOCABULARY: f64 = 200_000.0;
 
 impl Texts {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { common: (0..50_000).map(spell).collect() }
     }
 
-    pub(crate) fn text(&self, words: usize, noise: &mut Noise) -> String {
+    pub fn text(&self, words: usize, noise: &mut Noise) -> String {
         let mut text = String::with_capacity(words * 8);
         for n in 0..words {
             if n > 0 {
@@ -57,7 +63,7 @@ impl Texts {
     }
 
     /// Query words are rarer than the words of texts, but do occur.
-    pub(crate) fn query(&self, words: usize, noise: &mut Noise) -> String {
+    pub fn query(&self, words: usize, noise: &mut Noise) -> String {
         let mut text = String::from("what is");
         for _ in 0..words {
             text.push(' ');
@@ -96,13 +102,15 @@ fn spell(rank: usize) -> String {
     word
 }
 
-pub(crate) struct Vectors {
+/// Unit vectors around common centres, or all over the place.
+#[derive(Debug)]
+pub struct Vectors {
     dimensions: usize,
     centres: Vec<Vec<f32>>,
 }
 
 impl Vectors {
-    pub(crate) fn new(dimensions: usize, clustered: bool, noise: &mut Noise) -> Self {
+    pub fn new(dimensions: usize, clustered: bool, noise: &mut Noise) -> Self {
         // A shared offset: the vectors of a real model do not centre on zero.
         let offset: Vec<f32> = (0..dimensions).map(|_| 0.5 * noise.gaussian()).collect();
         let centre = |noise: &mut Noise| offset.iter().map(|o| o + noise.gaussian()).collect();
@@ -111,7 +119,7 @@ impl Vectors {
         Self { dimensions, centres }
     }
 
-    pub(crate) fn next(&mut self, noise: &mut Noise) -> Vec<f32> {
+    pub fn next(&mut self, noise: &mut Noise) -> Vec<f32> {
         let mut vector: Vec<f32> = if self.centres.is_empty() {
             (0..self.dimensions).map(|_| noise.gaussian()).collect()
         } else {

@@ -1,0 +1,123 @@
+//! Fills a store with made-up memories, as fast as its own writing goes.
+
+use anyhow::{Result, bail};
+use mnemic_core::clock::{Clock as _, IdSource, SystemClock};
+use mnemic_core::embed::ModelStamp;
+use mnemic_core::ids::MemoryId;
+use mnemic_core::memory::{Kind, Memory};
+use mnemic_core::store::{Change, Embedded};
+use mnemic_recall::synthetic::{Noise, Texts, Vectors};
+use tokio::sync::mpsc;
+
+use super::stage::{Opened, Stage};
+use crate::output;
+
+/// How many go into one transaction.
+const BATCH: usize = 5_000;
+const CHANNELS: u64 = 20;
+/// Any number will do; the same one makes the same store.
+const SEED: u64 = 7;
+
+/// Makes sure that the stage's store holds so many memories, each with a vector of the model.
+pub async fn fill(stage: &Stage, stamp: &ModelStamp, items: usize) -> Result<()> {
+    let opened = stage.open().await?;
+    let filled = fill_opened(&opened, stamp, items).await;
+    opened.mnemic.close().await;
+    filled
+}
+
+async fn fill_opened(opened: &Opened, stamp: &ModelStamp, items: usize) -> Result<()> {
+    let (store, scope) = (&opened.store, opened.principal.scope());
+    let there = usize::try_from(store.count_memories(scope).await?).unwrap_or(usize::MAX);
+    if there == items && store.list_unembedded(scope, stamp, None, 1).await?.is_empty() {
+        return Ok(());
+    }
+    if there > 0 {
+        bail!("the store already holds {there} memories, not {items}: choose another --dir");
+    }
+    output::note(&format!("Filling a store with {items} memories"));
+    let (sender, mut batches) = mpsc::channel(1);
+    let dimensions = stamp.dimensions;
+    // The next batch is made while the one before is written.
+    let making = tokio::task::spawn_blocking(move || {
+        let mut maker = Maker::new(dimensions);
+        let mut left = items;
+        while left > 0 {
+            let count = BATCH.min(left);
+            left -= count;
+            if sender.blocking_send(maker.make(count)).is_err() {
+                break;
+            }
+        }
+    });
+    while let Some((changes, vectors)) = batches.recv().await {
+        store.commit(scope, changes).await?;
+        store.put_vectors(scope, stamp, vectors).await?;
+    }
+    Ok(making.await?)
+}
+
+struct Maker {
+    noise: Noise,
+    texts: Texts,
+    vectors: Vectors,
+    ids: IdSource,
+}
+
+impl Maker {
+    fn new(dimensions: usize) -> Self {
+        let mut noise = Noise(SEED);
+        let vectors = Vectors::new(dimensions, true, &mut noise);
+        Self { noise, texts: Texts::new(), vectors, ids: IdSource::default() }
+    }
+
+    fn make(&mut self, count: usize) -> (Vec<Change>, Vec<Embedded>) {
+        (0..count)
+            .map(|_| {
+                let memory = self.memory();
+                let vector = self.vectors.next(&mut self.noise);
+                let embedded = Embedded { id: memory.id.0, text: memory.content.clone(), vector };
+                (Change::AddMemory(memory), embedded)
+            })
+            .unzip()
+    }
+
+    fn memory(&mut self) -> Memory {
+        let Self { noise, texts, ids, .. } = self;
+        let now = SystemClock.now();
+        let words = usize::try_from(15 + noise.below(20)).unwrap_or(25);
+        Memory {
+            id: MemoryId(ids.next(now)),
+            kind: if noise.below(10) == 0 { Kind::Fact } else { Kind::Memory },
+            content: texts.text(words, noise),
+            channel: format!("channel-{}", noise.below(CHANNELS)),
+            domain: None,
+            topic: None,
+            confidence: 1.0,
+            weight: 1.0,
+            source: None,
+            source_ids: vec![],
+            entities: vec![],
+            temporal: None,
+            valid_from: None,
+            valid_to: None,
+            superseded_by: None,
+            superseded_at: None,
+            access_count: 0,
+            last_accessed: None,
+            times_referenced: 0,
+            pinned: false,
+            created_by: "bench".to_owned(),
+            created_at: now,
+            updated_at: now,
+            deleted_at: None,
+            revision: 1,
+        }
+    }
+}
+
+/// Questions in the words of the store's memories.
+pub fn queries(count: usize) -> Vec<String> {
+    let (texts, mut noise) = (Texts::new(), Noise(SEED + 1));
+    (0..count).map(|n| texts.query(3 + n % 4, &mut noise)).collect()
+}

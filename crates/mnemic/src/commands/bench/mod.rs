@@ -1,0 +1,117 @@
+//! `mnemic bench`: the figures that this project promises, measured by anyone on any machine.
+//!
+//! Machines differ and are busy, so what is promised is a ratio wherever possible, both sides
+//! measured by turns in one run. Each bench says what was promised and whether it was kept.
+
+mod load;
+mod locomo;
+mod recall;
+mod report;
+mod score;
+mod stage;
+mod start;
+mod writes;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::config::CommonArgs;
+
+/// The search index and the embedding model are measured beside their code:
+/// `cargo bench -p mnemic-recall` and `cargo bench -p mnemic-models`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    bench: Bench,
+    /// Fail if a target is missed
+    #[arg(long, global = true)]
+    check: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Recall over HTTP against the embedding of the same query alone
+    Recall(RecallArgs),
+    /// From the start of a process to its first answer
+    Start(StartArgs),
+    /// Durable creates: many callers against one
+    Writes(WritesArgs),
+    /// How much of the evidence of LoCoMo's questions recall finds
+    Locomo(LocomoArgs),
+}
+
+#[derive(Debug, Args)]
+struct StoreArgs {
+    /// How many made-up memories the store holds
+    #[arg(long, default_value_t = 100_000)]
+    items: usize,
+    /// Keep the store here and use it again [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct RecallArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// How many queries are asked
+    #[arg(long, default_value_t = 300)]
+    queries: usize,
+}
+
+#[derive(Debug, Args)]
+struct StartArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// How many processes are started, one after the other
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
+}
+
+#[derive(Debug, Args)]
+struct WritesArgs {
+    /// How many callers write at the same time
+    #[arg(long, default_value_t = 64)]
+    callers: usize,
+    /// How long each round lasts
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// How many rounds each has
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Where the store is made [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct LocomoArgs {
+    /// The folder with turns.jsonl and questions.jsonl
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Write each question's ranking to this file, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+    /// Keep the store here and use it again [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Search by these only: words, vectors
+    #[arg(long, value_delimiter = ',')]
+    techniques: Vec<String>,
+    /// How many turns are asked for
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
+}
+
+pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
+    let report = match &args.bench {
+        Bench::Recall(args) => recall::run(common, args).await?,
+        Bench::Start(args) => start::run(common, args).await?,
+        Bench::Writes(args) => writes::run(common, args).await?,
+        Bench::Locomo(args) => locomo::run(common, args).await?,
+    };
+    report.print(common.json);
+    if args.check { report.require() } else { Ok(()) }
+}

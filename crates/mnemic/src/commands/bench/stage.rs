@@ -1,0 +1,124 @@
+//! Where a bench takes place: a data directory, the store in it, and a server on it.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use mnemic_core::Mnemic;
+use mnemic_core::clock::SystemClock;
+use mnemic_core::embed::{Embedder, EmbedderSlot};
+use mnemic_core::principal::Principal;
+use mnemic_core::store::Store;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+use crate::config::{CommonArgs, Config, Provider};
+use crate::instance::{Instance, Plan};
+use crate::model::{self, Fetch};
+use crate::owner::{DataDir, Lock};
+
+pub struct Stage {
+    /// Removed with everything in it when the bench is over.
+    _temporary: Option<TempDir>,
+    pub config: Config,
+    pub dir: DataDir,
+}
+
+impl Stage {
+    /// A place with the user's settings, except that nobody is held up by a rate limit.
+    pub fn new(common: &CommonArgs, dir: Option<&Path>) -> Result<Self> {
+        let (temporary, path) = match dir {
+            Some(dir) => (None, dir.to_owned()),
+            None => {
+                let temporary = tempfile::tempdir().context("no temporary directory")?;
+                let path = temporary.path().to_owned();
+                (Some(temporary), path)
+            }
+        };
+        let args = CommonArgs { data_dir: Some(path.clone()), ..common.clone() };
+        let mut config = Config::load(&args)?;
+        config.limits.reads_per_second = Some(NonZeroU32::MAX);
+        config.limits.writes_per_second = Some(NonZeroU32::MAX);
+        Ok(Self { _temporary: temporary, config, dir: DataDir::open(&path)? })
+    }
+
+    fn lock(&self) -> Result<Lock> {
+        let taken = || format!("another process uses {}", self.dir.path().display());
+        self.dir.try_lock()?.with_context(taken)
+    }
+
+    /// The store without a server in front of it.
+    pub async fn open(&self) -> Result<Opened> {
+        let lock = self.lock()?;
+        let (path, bytes_max) = (self.dir.database(), self.config.index_bytes_max);
+        let options = mnemic_store::sqlite::Options::default();
+        let opened = tokio::task::spawn_blocking(move || {
+            mnemic_store::open_embedded(&path, options, bytes_max)
+        });
+        let store: Arc<dyn Store> = Arc::new(opened.await??);
+        let embedder = EmbedderSlot::new(model::first_state(&self.config.embedding));
+        let mnemic = Arc::new(Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock)));
+        let token = if let Some(token) = self.dir.token() {
+            token
+        } else {
+            let secret = mnemic.bootstrap().await?;
+            lock.keep_token(secret.reveal())?;
+            secret.reveal().to_owned()
+        };
+        let principal = mnemic.authenticate(&token).await?;
+        Ok(Opened { mnemic, store, principal, _lock: lock })
+    }
+
+    /// The model that is built in, fetched if need be.
+    pub async fn model(&self) -> Result<Arc<dyn Embedder>> {
+        let mut embedding = self.config.embedding.clone();
+        embedding.provider = Provider::Local;
+        let slot = EmbedderSlot::new(model::first_state(&embedding));
+        model::load(&embedding, &slot, Fetch::Allowed).await?.context("there is no model")
+    }
+
+    /// The real server on a loopback port, as `mnemic serve` runs it.
+    pub async fn serve(&self) -> Result<Served> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
+        let instance = Instance::start(&self.config, &self.dir, self.lock()?, plan).await?;
+        let api = Api::new(&instance.owner.url, &self.dir)?;
+        Ok(Served { instance, api })
+    }
+}
+
+pub struct Opened {
+    pub mnemic: Arc<Mnemic>,
+    pub store: Arc<dyn Store>,
+    pub principal: Principal,
+    _lock: Lock,
+}
+
+pub struct Served {
+    pub instance: Instance,
+    pub api: Api,
+}
+
+/// Plain requests to one server, over connections that are kept.
+#[derive(Clone)]
+pub struct Api {
+    http: reqwest::Client,
+    root: String,
+    token: String,
+}
+
+impl Api {
+    pub fn new(url: &str, dir: &DataDir) -> Result<Self> {
+        let token = dir.token().context("the store has no token")?;
+        let http = reqwest::Client::builder().no_proxy().build()?;
+        Ok(Self { http, root: format!("{url}{}", crate::commands::OWN), token })
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        let request = self.http.post(format!("{}/{path}", self.root)).bearer_auth(&self.token);
+        let response = request.json(body).send().await?.error_for_status()?;
+        Ok(response.json().await?)
+    }
+}

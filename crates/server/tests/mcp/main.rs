@@ -1,0 +1,11 @@
+//! The MCP surface on a real store, called as clients of either era would.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod edge;
+mod eras;
+mod house;
+mod prompts;
+mod resources;
+mod shape;
+mod tools;

@@ -1,0 +1,59 @@
+//! Getting erased text out of the files.
+//!
+//! SQLite overwrites deleted cells where they lie (`secure_delete`). But a row that grows pushes
+//! its neighbours to other pages, and copies of them stay in the free space of the page that they
+//! left, out of reach of any later deletion. Only a rewrite of the whole database leaves those
+//! behind; and then the log, which holds pages from before, is cut to nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mnemic_core::{Code, Error, Result};
+use rusqlite::Connection;
+
+use super::error::store_error;
+
+/// All writers wait for a rewrite, which takes about a second for 100 MB. Beyond this size only
+/// the log is cut, and copies in free space stay until they happen to be overwritten.
+const REWRITE_BYTES_MAX: i64 = 256 * 1024 * 1024;
+
+/// Counts who asked, so that many who ask at once are served by one rewrite.
+#[derive(Debug, Default)]
+pub(super) struct Scrubs {
+    asked: AtomicU64,
+    served: AtomicU64,
+}
+
+impl Scrubs {
+    /// Takes a ticket. What was deleted before is gone once the ticket has been served.
+    pub(super) fn ask(&self) -> u64 {
+        self.asked.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Serves everybody who has asked by now, unless this ticket has been served already.
+    pub(super) fn scrub(&self, ticket: u64, conn: &Connection) -> Result<()> {
+        if self.served.load(Ordering::SeqCst) >= ticket {
+            return Ok(());
+        }
+        let asked = self.asked.load(Ordering::SeqCst);
+        rewrite(conn)?;
+        self.served.store(asked, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+fn rewrite(conn: &Connection) -> Result<()> {
+    let failed = |error| store_error("scrubbing", error);
+    let number = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
+    let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
+    if bytes <= REWRITE_BYTES_MAX {
+        conn.execute_batch("VACUUM").map_err(failed)?;
+    } else {
+        tracing::warn!(bytes, "too large to be rewritten: copies of erased text may stay in it");
+    }
+    let busy = number("PRAGMA wal_checkpoint(TRUNCATE)")? != 0;
+    if busy {
+        let detail = "a long read holds the log; retry when it has ended";
+        return Err(Error::new(Code::StoreUnavailable, detail));
+    }
+    Ok(())
+}
