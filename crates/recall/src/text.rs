@@ -73,7 +73,10 @@ mod tests {
     fn terms_are_counted_and_stemmed() {
         let terms = TextTerms::of("Running runs, ran: the runs");
         assert_eq!(terms.length, 5);
-        assert_eq!(terms.counts, [("ran".to_owned(), 1), ("run".to_owned(), 3), ("the".to_owned(), 1)]);
+        assert_eq!(
+            terms.counts,
+            [("ran".to_owned(), 1), ("run".to_owned(), 3), ("the".to_owned(), 1)]
+        );
         assert_eq!(TextTerms::of("run ".repeat(100).as_str()).counts, [("run".to_owned(), TF_MAX)]);
         assert_eq!(query_terms("the runs, running"), ["run"]);
     }

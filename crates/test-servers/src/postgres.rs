@@ -15,7 +15,7 @@ use crate::user::User;
 /// The superuser of the servers made here, and its password over TCP.
 const SUPERUSER: &str = "postgres";
 const PASSWORD: &str = "for-tests-only";
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Stops the server and removes its directory once our end of its standard input is closed,
 /// which the operating system does for us even if we are killed.

@@ -65,7 +65,8 @@ pub(super) async fn check(pool: &Pool) -> Result<()> {
 
 pub(super) async fn check_versions(client: &Client) -> Result<()> {
     let failed = |error| store_error("looking at the database", error);
-    let sql = "SELECT current_setting('server_version_num')::int, current_setting('server_version'),
+    let sql =
+        "SELECT current_setting('server_version_num')::int, current_setting('server_version'),
                       (SELECT extversion FROM pg_extension WHERE extname = 'vector')";
     let row = client.query_one(sql, &[]).await.map_err(failed)?;
     if row.get::<_, i32>(0) < SERVER_MIN {

@@ -51,10 +51,7 @@ pub(super) async fn migrate(client: &mut Client, known: &[Migration]) -> Result<
         transaction.batch_execute(migration.sql).await.map_err(failed)?;
         let sql = "INSERT INTO schema_migrations (number, name, checksum) VALUES ($1, $2, $3)";
         let checksum = migration.checksum();
-        transaction
-            .execute(sql, &[&number, &migration.name, &checksum])
-            .await
-            .map_err(failed)?;
+        transaction.execute(sql, &[&number, &migration.name, &checksum]).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
         tracing::info!(number, name = migration.name, "migration applied");
     }

@@ -48,8 +48,8 @@ impl SearchEngine for PostgresEngine {
         let (statement, params) = nearest::count(filter);
         let counted = self.read(scope, statement, params).await?;
         let passing = counted.first().map_or(Ok(0), |row| row.int("rows"))?;
-        let walk = nearest::walk(&model, query, filter, limit)
-            .filter(|_| passing > nearest::SCANNED_MAX);
+        let walk =
+            nearest::walk(&model, query, filter, limit).filter(|_| passing > nearest::SCANNED_MAX);
         let mut hits = Vec::new();
         if let Some(questions) = walk {
             hits = self.nearest(scope, questions).await?;

@@ -186,8 +186,10 @@ impl Session {
 
     fn sending<'a>(&'a self, calls: &'a [Call<'a>], prepared: &'a [Prepared]) -> Vec<Sending<'a>> {
         let each = calls.iter().zip(prepared);
-        each.map(|(call, prepared)| -> Sending<'a> { Box::pin(send(&self.client, *call, prepared)) })
-            .collect()
+        each.map(|(call, prepared)| -> Sending<'a> {
+            Box::pin(send(&self.client, *call, prepared))
+        })
+        .collect()
     }
 }
 
@@ -239,9 +241,7 @@ fn collect(
     refused: fn(&'static Statement, tokio_postgres::Error) -> Failure,
 ) -> Result<Vec<Outcome>, Failure> {
     let named = calls.iter().zip(outcomes);
-    named
-        .map(|(call, outcome)| outcome.map_err(|error| refused(call.statement, error)))
-        .collect()
+    named.map(|(call, outcome)| outcome.map_err(|error| refused(call.statement, error))).collect()
 }
 
 fn refused_read(statement: &'static Statement, error: tokio_postgres::Error) -> Failure {

@@ -6,14 +6,13 @@
 use mnemic_core::{Error, Result};
 use postgres_protocol::password::scram_sha_256;
 use tokio_postgres::{Client, NoTls};
+use uuid::Uuid;
 
 use super::connect::{self, parse, refused};
 use super::error::store_error;
 use super::{MIGRATIONS, SCHEMA, migrate};
 use crate::Migration;
 
-/// Bytes of chance in a generated password.
-const PASSWORD_BYTES: usize = 24;
 /// Held while a database is set up, so that it is done by one at a time. "mnemic" in ASCII.
 const SETUP_LOCK: i64 = 0x6d6e_656d_6963;
 
@@ -56,10 +55,9 @@ async fn prepare(
 ) -> Result<Prepared> {
     let failed = |error| store_error("setting up", error);
     client.query("SELECT pg_advisory_lock($1)", &[&SETUP_LOCK]).await.map_err(failed)?;
-    client
-        .batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
-        .await
-        .map_err(|e| explained("creating the schema needs the right to create in the database", e))?;
+    client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}")).await.map_err(|e| {
+        explained("creating the schema needs the right to create in the database", e)
+    })?;
     client
         .batch_execute(&format!("CREATE EXTENSION IF NOT EXISTS vector SCHEMA {SCHEMA}"))
         .await
@@ -67,11 +65,8 @@ async fn prepare(
     connect::check_versions(client).await?;
     connect::set_up(client, "0").await.map_err(failed)?;
     let migrations_applied = migrate::migrate(client, migrations).await?;
-    let database: String = client
-        .query_one("SELECT current_database()::text", &[])
-        .await
-        .map_err(failed)?
-        .get(0);
+    let database: String =
+        client.query_one("SELECT current_database()::text", &[]).await.map_err(failed)?.get(0);
     let role = format!("{database}_runtime");
     let password = password_for(client, &role, new_password).await?;
     grant(client, &role).await?;
@@ -87,10 +82,8 @@ async fn password_for(client: &Client, role: &str, wanted: bool) -> Result<Optio
     if exists && !wanted {
         return Ok(None);
     }
-    let mut bytes = [0; PASSWORD_BYTES];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| Error::internal("the system gives no random numbers").caused_by(e))?;
-    let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    // Both halves are random, 244 bits together.
+    let password = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
     // Only the verifier is sent, so that the password is in no log of the server.
     let verifier = scram_sha_256(password.as_bytes());
     let verb = if exists { "ALTER" } else { "CREATE" };

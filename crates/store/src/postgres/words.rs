@@ -96,8 +96,7 @@ static TERMS: Statement = Statement::workspace(
        AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
 );
 
-pub(super) static ALL: &[&Statement] =
-    &[&TEXTS, &UNLIST, &DROP, &PUT, &LIST, &SEARCH, &TERMS];
+pub(super) static ALL: &[&Statement] = &[&TEXTS, &UNLIST, &DROP, &PUT, &LIST, &SEARCH, &TERMS];
 
 /// What a batch has to do to the lists, in two steps: ask for the texts it touched, then bring
 /// the lists in line with the answer.
@@ -124,10 +123,7 @@ impl Follow {
     }
 
     /// The statements that bring the lists in line with the texts as they are now.
-    pub(super) fn changes(
-        &self,
-        texts: &Outcome,
-    ) -> Result<Vec<(&'static Statement, Vec<Value>)>> {
+    pub(super) fn changes(&self, texts: &Outcome) -> Result<Vec<(&'static Statement, Vec<Value>)>> {
         let mut gone = self.touched.clone();
         let mut changes = Vec::new();
         let mut change = |statement: &'static Statement, params| -> Result<()> {

@@ -25,10 +25,8 @@ static ADD: Statement = Statement::workspace(
     "test.add",
     "INSERT INTO runs (workspace_id, run_id, finished_at) VALUES ($1, $2, now())",
 );
-static COUNT: Statement = Statement::workspace(
-    "test.count",
-    "SELECT count(*) AS rows FROM runs WHERE workspace_id = $1",
-);
+static COUNT: Statement =
+    Statement::workspace("test.count", "SELECT count(*) AS rows FROM runs WHERE workspace_id = $1");
 
 /// Statements that forget the workspace, on purpose.
 static EVERYBODYS: Statement = Statement::workspace(

@@ -58,7 +58,8 @@ async fn populated() -> PostgresEngine {
 
 async fn a_vector(engine: &PostgresEngine, number: usize) -> Vec<f32> {
     let client = engine.pool.get().await.unwrap();
-    let sql = "SELECT setseed($1), ARRAY(SELECT (random() - 0.5)::real FROM generate_series(1, $2))";
+    let sql =
+        "SELECT setseed($1), ARRAY(SELECT (random() - 0.5)::real FROM generate_series(1, $2))";
     let seed = number as f64 / QUERIES as f64;
     let row = client.query_one(sql, &[&seed, &i32::try_from(DIMENSIONS).unwrap()]).await.unwrap();
     row.get(1)

@@ -61,7 +61,6 @@ async fn every_statement_fits_the_schema() {
 
 #[test]
 fn every_statement_stays_inside_its_workspace() {
-    let faults: Vec<_> =
-        statements().flat_map(crate::scope_check::statement_faults).collect();
+    let faults: Vec<_> = statements().flat_map(crate::scope_check::statement_faults).collect();
     assert!(faults.is_empty(), "{faults:#?}");
 }
