@@ -11,7 +11,7 @@ use crate::config::{CommonArgs, Config};
 use crate::instance::{Instance, Plan, YIELD_PATH};
 use crate::model::Fetch;
 use crate::output;
-use crate::owner::{DataDir, Lock};
+use crate::owner::{DataDir, Lock, Owner};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
@@ -22,10 +22,15 @@ pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
         config.listen.clone_from(listen);
     }
     let dir = DataDir::open(&config.data_dir)?;
+    let http = reqwest::Client::builder().no_proxy().build()?;
+    // Asked first, because a second server would stumble over the port of the first.
+    if let Some(owner) = present_owner(&http, &dir).await.filter(|owner| owner.permanent) {
+        bail!(taken(&owner, &dir));
+    }
     let listener = TcpListener::bind(&config.listen)
         .await
         .with_context(|| format!("cannot listen on {}: choose another --listen", config.listen))?;
-    let lock = take(&dir).await?;
+    let lock = take(&http, &dir).await?;
     let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
     let instance = Instance::start(&config, &dir, lock, plan).await?;
     output::line(&format!("Mnemic listens on {}", instance.owner.url));
@@ -47,22 +52,21 @@ pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
 }
 
 /// Takes ownership; a command that holds it for the moment is asked to make room.
-async fn take(dir: &DataDir) -> Result<Lock> {
-    let http = reqwest::Client::builder().no_proxy().build()?;
+async fn take(http: &reqwest::Client, dir: &DataDir) -> Result<Lock> {
     let started = Instant::now();
+    let mut claim = None;
     loop {
-        if let Some(lock) = dir.try_lock()? {
+        if claim.is_none() {
+            claim = dir.try_claim()?;
+        }
+        if claim.is_some()
+            && let Some(lock) = dir.try_lock_first()?
+        {
             return Ok(lock);
         }
-        if let Some(owner) = present_owner(&http, dir).await {
+        if let Some(owner) = present_owner(http, dir).await {
             if owner.permanent {
-                bail!(
-                    "another server (process {}, {}) already serves {}; stop it first, \
-                     or choose another --data-dir",
-                    owner.pid,
-                    owner.url,
-                    dir.path().display()
-                );
+                bail!(taken(&owner, dir));
             }
             let token = dir.token().unwrap_or_default();
             let ask = http.post(format!("{}{YIELD_PATH}", owner.url)).bearer_auth(token);
@@ -70,10 +74,24 @@ async fn take(dir: &DataDir) -> Result<Lock> {
             let _ = ask.timeout(Duration::from_secs(5)).send().await;
         }
         if started.elapsed() > PATIENCE {
-            bail!("another process holds {} and does not let go", dir.path().display());
+            bail!(
+                "another process holds {} and does not let go; end it (its number is in \
+                 owner.json), then try again",
+                dir.path().display()
+            );
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+fn taken(owner: &Owner, dir: &DataDir) -> String {
+    format!(
+        "another server (process {}, {}) already serves {}; stop it first, or choose another \
+         --data-dir",
+        owner.pid,
+        owner.url,
+        dir.path().display()
+    )
 }
 
 async fn told_to_stop() {
