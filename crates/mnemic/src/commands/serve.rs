@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::attach::present_owner;
 use crate::cli::ServeArgs;
@@ -17,6 +18,22 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
+    // Listened for before anything is said, so that who was greeted can already say stop.
+    let mut stop = Stop::listen()?;
+    let instance = tokio::select! {
+        () = stop.wait() => return Ok(()),
+        instance = start(common, args) => instance?,
+    };
+    tokio::select! {
+        () = stop.wait() => {}
+        () = instance.stopped() => {}
+    }
+    output::note("Stopping: finishing what is under way");
+    instance.stop().await;
+    Ok(())
+}
+
+async fn start(common: &CommonArgs, args: &ServeArgs) -> Result<Instance> {
     let mut config = Config::load(common)?;
     if let Some(listen) = &args.listen {
         config.listen.clone_from(listen);
@@ -42,13 +59,7 @@ pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
         }
         None => output::line(&format!("The admin token is in {}", path.display())),
     }
-    tokio::select! {
-        () = told_to_stop() => {}
-        () = instance.stopped() => {}
-    }
-    output::note("Stopping: finishing what is under way");
-    instance.stop().await;
-    Ok(())
+    Ok(instance)
 }
 
 /// Takes ownership; a command that holds it for the moment is asked to make room.
@@ -94,18 +105,24 @@ fn taken(owner: &Owner, dir: &DataDir) -> String {
     )
 }
 
-async fn told_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(_) => std::future::pending().await,
+/// The signals that ask a server to stop.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn listen() -> Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
     }
 }
