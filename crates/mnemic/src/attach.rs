@@ -3,6 +3,7 @@
 //! Either way it speaks HTTP to a listener, so there is one way to do everything, and a change
 //! of owner is only a change of address.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use crate::owner::{DataDir, Owner};
 
 /// How long a command waits for an owner that is coming or going.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long one waits that was sent to a server by its address: nobody takes over from that.
+const PATIENCE_WITH_SERVER: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -65,18 +68,35 @@ impl Attachment {
         &self.0.http
     }
 
+    /// How long a request is sent again that finds nobody.
+    pub fn patience(&self) -> Duration {
+        match &self.0.target {
+            Target::Server(_) => PATIENCE_WITH_SERVER,
+            Target::Directory { .. } => PATIENCE,
+        }
+    }
+
+    /// The file that the store is in, unless a server's address was given.
+    pub fn database(&self) -> Option<PathBuf> {
+        match &self.0.target {
+            Target::Server(_) => None,
+            Target::Directory { dir, .. } => Some(dir.database()),
+        }
+    }
+
     /// Where to send requests now. Becomes the owner if nobody is.
     pub async fn endpoint(&self) -> Result<Endpoint> {
         let (config, dir, token) = match &self.0.target {
             Target::Server(endpoint) => return Ok(endpoint.clone()),
             Target::Directory { config, dir, token } => (config, dir, token),
         };
+        // Those who wait for the search of another have waited, too.
+        let started = Instant::now();
         let mut own = self.0.own.lock().await;
         let owner = match &*own {
             Some(instance) if !instance.is_stopped() => instance.owner.clone(),
             _ => {
                 *own = None;
-                let started = Instant::now();
                 loop {
                     if let Some(lock) = dir.try_lock()? {
                         let listener = TcpListener::bind("127.0.0.1:0").await?;

@@ -36,11 +36,9 @@ const LINES_WAITING_MAX: usize = 64;
 
 /// Finds the owner of the store.
 pub(crate) trait Connect: Send + Sync + 'static {
-    /// Where to send requests now; `previous` is where the last one failed.
-    fn endpoint(
-        &self,
-        previous: Option<&Endpoint>,
-    ) -> impl Future<Output = Result<Endpoint>> + Send;
+    /// Where to send a request now. Asked before every one: where an owner was a moment ago,
+    /// a stranger may listen now, who must not be sent a token.
+    fn endpoint(&self) -> impl Future<Output = Result<Endpoint>> + Send;
 }
 
 /// Serves one client until its input ends and every answer is written.

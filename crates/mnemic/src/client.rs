@@ -11,8 +11,6 @@ use uuid::Uuid;
 
 use crate::attach::Attachment;
 
-/// How long a request is sent again while owners come and go.
-const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(25);
 const TIMEOUT: Duration = Duration::from_mins(10);
 
@@ -67,7 +65,7 @@ impl Client {
         body: Option<&Value>,
     ) -> Result<T> {
         let key = Uuid::new_v4().to_string();
-        let started = Instant::now();
+        let (started, patience) = (Instant::now(), self.attachment.patience());
         loop {
             let endpoint = self.attachment.endpoint().await?;
             let mut request = self
@@ -82,10 +80,10 @@ impl Client {
             }
             match request.send().await {
                 Ok(response) => match read(response).await {
-                    Err(e) if is_broken(&e) && started.elapsed() < PATIENCE => {}
+                    Err(e) if is_broken(&e) && started.elapsed() < patience => {}
                     done => return done,
                 },
-                Err(e) if e.is_timeout() || started.elapsed() >= PATIENCE => {
+                Err(e) if e.is_timeout() || started.elapsed() >= patience => {
                     return Err(e).with_context(|| format!("{} does not answer", endpoint.url));
                 }
                 Err(_) => {}

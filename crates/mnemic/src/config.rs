@@ -139,8 +139,11 @@ impl Config {
             None => default_data_dir()?,
         };
         let embedding = embedding(file.embedding)?;
-        let profile = variable("MNEMIC_MCP_PROFILE").or(file.mcp.profile);
-        let profile = profile.as_deref().unwrap_or("agent").parse()?;
+        let profile = match (variable("MNEMIC_MCP_PROFILE"), file.mcp.profile) {
+            (Some(word), _) => profile("MNEMIC_MCP_PROFILE", &word)?,
+            (None, Some(word)) => profile("mcp.profile", &word)?,
+            (None, None) => Profile::Agent,
+        };
         let limits = file.limits;
         Ok(Self {
             data_dir,
@@ -191,6 +194,10 @@ fn embedding(file: EmbeddingFile) -> Result<Embedding> {
         timeout: Duration::from_secs(seconds.unwrap_or(30)),
         threads: number("MNEMIC_EMBEDDING_THREADS")?.or(file.threads).unwrap_or_else(cores),
     })
+}
+
+fn profile(name: &str, word: &str) -> Result<Profile> {
+    word.parse().with_context(|| format!("{name}: `{word}` is not known"))
 }
 
 fn cores() -> usize {

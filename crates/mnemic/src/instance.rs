@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{MethodRouter, post};
-use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::EmbedderSlot;
+use mnemic_core::{Kind, Mnemic};
 use mnemic_server::http::ServerOptions;
 use mnemic_server::http::auth::bearer;
 use mnemic_server::http::origin::OriginOptions;
@@ -69,7 +69,7 @@ impl Instance {
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
         }
-        let new_token = if dir.token().is_some() {
+        let new_token = if has_token(&mnemic, dir).await? {
             None
         } else {
             let secret = mnemic.bootstrap().await?;
@@ -131,6 +131,17 @@ impl Instance {
     /// Becomes true when the model serves and every text has its vector, or none will.
     pub fn settled(&self) -> watch::Receiver<bool> {
         self.settled.clone()
+    }
+}
+
+/// Whether the kept token still opens this store: it may have been revoked, or be that of a
+/// database which is no longer there.
+async fn has_token(mnemic: &Mnemic, dir: &DataDir) -> Result<bool> {
+    let Some(token) = dir.token() else { return Ok(false) };
+    match mnemic.authenticate(&token).await {
+        Ok(_) => Ok(true),
+        Err(e) if e.kind() == Kind::Unauthenticated => Ok(false),
+        Err(e) => Err(e.into()),
     }
 }
 

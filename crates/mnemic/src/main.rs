@@ -16,14 +16,21 @@ mod owner;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser as _;
+use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    log_to_stderr(&cli.command);
+    if let Err(e) = log_to_stderr(&cli.command) {
+        return output::failed(&e);
+    }
     // Whoever speaks TLS in this process uses this provider; a second installation is no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -40,16 +47,26 @@ fn main() -> ExitCode {
 }
 
 /// Standard output belongs to answers, so everything else goes to standard error.
-fn log_to_stderr(command: &Command) {
+fn log_to_stderr(command: &Command) -> anyhow::Result<()> {
     let default = match command {
-        Command::Serve(_) => "info,rmcp=warn",
+        Command::Serve(_) => "info",
         _ => "error",
     };
-    let filter = EnvFilter::try_from_env("MNEMIC_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let wish = std::env::var("MNEMIC_LOG").ok().filter(|wish| !wish.is_empty());
+    let wish = wish.as_deref().unwrap_or(default);
+    let filter = EnvFilter::try_new(wish)
+        .with_context(|| format!("MNEMIC_LOG: `{wish}` is not a level such as `info`"))?;
     let is_watched = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(is_watched)
         .with_writer(std::io::stderr)
-        .init();
+        .with_filter(filter)
+        .with_filter(filter_fn(is_discreet));
+    tracing_subscriber::registry().with(lines).init();
+    Ok(())
+}
+
+/// The MCP library logs whole messages, and with them what people asked us to keep.
+fn is_discreet(metadata: &Metadata<'_>) -> bool {
+    !metadata.target().starts_with("rmcp") || *metadata.level() <= Level::WARN
 }

@@ -21,8 +21,23 @@ pub fn json(value: &impl Serialize) {
 }
 
 pub fn failed(error: &anyhow::Error) -> ExitCode {
-    note(&format!("error: {error:#}"));
+    note(&format!("error: {}", reason(error)));
     ExitCode::FAILURE
+}
+
+/// An error with its causes, down to the one that is in our own words.
+pub fn reason(error: &anyhow::Error) -> String {
+    let mut reason = String::new();
+    for cause in error.chain() {
+        if !reason.is_empty() {
+            reason.push_str(": ");
+        }
+        reason.push_str(&cause.to_string());
+        if cause.is::<mnemic_core::Error>() {
+            break;
+        }
+    }
+    reason
 }
 
 /// Stored text on one line, without anything that a terminal would obey.

@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 const LOCK_FILE: &str = "owner.lock";
+const NEXT_FILE: &str = "next.lock";
 const OWNER_FILE: &str = "owner.json";
 const TOKEN_FILE: &str = "token";
 
@@ -32,6 +33,12 @@ pub struct Owner {
 /// The data directory and its small files.
 #[derive(Debug, Clone)]
 pub struct DataDir(PathBuf);
+
+/// The right to be the next owner.
+#[derive(Debug)]
+pub struct Claim {
+    _file: File,
+}
 
 /// Ownership of the store, for as long as it is held.
 #[derive(Debug)]
@@ -63,9 +70,31 @@ impl DataDir {
         self.0.join(TOKEN_FILE)
     }
 
-    /// Takes ownership, unless another process has it.
+    /// Takes ownership, unless another process has it or a server waits for it.
     pub fn try_lock(&self) -> Result<Option<Lock>> {
-        let path = self.0.join(LOCK_FILE);
+        match self.try_claim()? {
+            Some(_claim) => self.try_lock_first(),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes ownership, unless another process has it. For who holds the claim.
+    pub fn try_lock_first(&self) -> Result<Option<Lock>> {
+        let Some(file) = self.try_file(LOCK_FILE)? else { return Ok(None) };
+        let lock = Lock { _file: file, dir: self.clone() };
+        lock.retract()?;
+        Ok(Some(lock))
+    }
+
+    /// Goes before all others who want to be the owner, for as long as this is held. Without
+    /// it, a server could wait for ever while commands hand the store to each other.
+    pub fn try_claim(&self) -> Result<Option<Claim>> {
+        Ok(self.try_file(NEXT_FILE)?.map(|file| Claim { _file: file }))
+    }
+
+    /// The file, if nobody else holds it.
+    fn try_file(&self, name: &str) -> Result<Option<File>> {
+        let path = self.0.join(name);
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -76,11 +105,7 @@ impl DataDir {
                 format!("{} cannot be opened: check the permissions", path.display())
             })?;
         match file.try_lock() {
-            Ok(()) => {
-                let lock = Lock { _file: file, dir: self.clone() };
-                lock.retract()?;
-                Ok(Some(lock))
-            }
+            Ok(()) => Ok(Some(file)),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(e)) => {
                 Err(e).with_context(|| format!("{} cannot be locked", path.display()))
@@ -148,6 +173,20 @@ fn write_private(dir: &Path, name: &str, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_holds_the_claim_goes_first() {
+        let temporary = tempfile::tempdir().unwrap();
+        let dir = DataDir::open(temporary.path()).unwrap();
+        let claim = dir.try_claim().unwrap().unwrap();
+        assert!(dir.try_claim().unwrap().is_none());
+        assert!(dir.try_lock().unwrap().is_none());
+        let lock = dir.try_lock_first().unwrap().unwrap();
+        drop(claim);
+        assert!(dir.try_lock().unwrap().is_none());
+        drop(lock);
+        assert!(dir.try_lock().unwrap().is_some());
+    }
 
     #[test]
     fn one_owner_at_a_time_and_the_next_starts_clean() {

@@ -27,8 +27,6 @@ pub(super) struct Courier<C> {
     http: Client,
     /// How long a call is tried again after its first failure.
     patience: Duration,
-    /// Where the owner was last found.
-    owner: tokio::sync::Mutex<Option<Arc<Endpoint>>>,
     /// The version that `initialize` agreed on.
     agreed: Mutex<Option<String>>,
     lines: mpsc::Sender<Vec<u8>>,
@@ -36,8 +34,10 @@ pub(super) struct Courier<C> {
 
 /// Why an attempt did not bring an answer.
 enum Setback {
+    /// No owner could be found, although that took all the time there is.
+    Nobody(anyhow::Error),
     /// The owner is not there, or died on the way.
-    Gone { endpoint: Option<Arc<Endpoint>>, why: anyhow::Error },
+    Gone(anyhow::Error),
     /// The owner is there but cannot take it now.
     Busy(String),
     /// Nothing would change by trying again.
@@ -59,14 +59,7 @@ impl<C: Connect> Courier<C> {
             .read_timeout(SILENCE_MAX)
             .build()
             .context("the HTTP client could not be made")?;
-        Ok(Self {
-            connect: Arc::new(connect),
-            http,
-            patience,
-            owner: tokio::sync::Mutex::default(),
-            agreed: Mutex::default(),
-            lines,
-        })
+        Ok(Self { connect: Arc::new(connect), http, patience, agreed: Mutex::default(), lines })
     }
 
     /// Every request is answered, with an error if nothing else.
@@ -74,24 +67,25 @@ impl<C: Connect> Courier<C> {
         let key = Uuid::new_v4().to_string();
         let mut trouble: Option<Instant> = None;
         let mut busy_tries = 0;
-        let mut gone = None;
         let mut pause = PAUSE_FIRST;
         let why = loop {
-            match self.attempt(message, &key, gone.take()).await {
+            match self.attempt(message, &key).await {
                 Ok(()) => return,
                 Err(Setback::Final(why)) => break why,
+                Err(Setback::Nobody(why)) => {
+                    break format!("the memory server cannot be reached: {why:#}");
+                }
                 Err(Setback::Busy(why)) => {
                     busy_tries += 1;
                     if busy_tries >= BUSY_TRIES_MAX {
                         break why;
                     }
                 }
-                Err(Setback::Gone { endpoint, why }) => {
+                Err(Setback::Gone(why)) => {
                     tracing::debug!(method = message.method, error = ?why, "the owner is gone");
                     if trouble.get_or_insert_with(Instant::now).elapsed() > self.patience {
                         break format!("the memory server cannot be reached: {why:#}");
                     }
-                    gone = endpoint;
                 }
             }
             tokio::time::sleep(pause).await;
@@ -104,14 +98,8 @@ impl<C: Connect> Courier<C> {
         }
     }
 
-    async fn attempt(
-        &self,
-        message: &Message,
-        key: &str,
-        gone: Option<Arc<Endpoint>>,
-    ) -> Result<(), Setback> {
-        let endpoint =
-            self.endpoint(gone).await.map_err(|why| Setback::Gone { endpoint: None, why })?;
+    async fn attempt(&self, message: &Message, key: &str) -> Result<(), Setback> {
+        let endpoint = self.endpoint().await.map_err(Setback::Nobody)?;
         let agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let response = self
             .http
@@ -124,7 +112,7 @@ impl<C: Connect> Courier<C> {
             .body(message.body.clone())
             .send()
             .await
-            .map_err(|e| lost(&endpoint, e))?;
+            .map_err(lost)?;
         match response.status() {
             StatusCode::TOO_MANY_REQUESTS
             | StatusCode::BAD_GATEWAY
@@ -132,31 +120,19 @@ impl<C: Connect> Courier<C> {
             | StatusCode::GATEWAY_TIMEOUT => Err(Setback::Busy(refusal(response).await)),
             _ if message.id.is_none() => Ok(()),
             _ if is(response.headers(), "text/event-stream") => {
-                self.take_events(message, &endpoint, response).await
+                self.take_events(message, response).await
             }
             status => {
-                let body = response.bytes().await.map_err(|e| lost(&endpoint, e))?;
+                let body = response.bytes().await.map_err(lost)?;
                 self.take_answer(message, status, &body).await
             }
         }
     }
 
-    /// The owner, found anew if `gone` is where it was last. One search serves all who wait.
-    async fn endpoint(&self, gone: Option<Arc<Endpoint>>) -> Result<Arc<Endpoint>> {
-        let mut owner = self.owner.lock().await;
-        if let Some(known) = &*owner
-            && gone.as_ref().is_none_or(|gone| !Arc::ptr_eq(gone, known))
-        {
-            return Ok(Arc::clone(known));
-        }
+    async fn endpoint(&self) -> Result<Endpoint> {
         // Becoming the owner must not stop half-way because one request was cancelled.
         let connect = Arc::clone(&self.connect);
-        let previous = owner.take().or(gone);
-        let found =
-            tokio::spawn(async move { connect.endpoint(previous.as_deref()).await }).await??;
-        let found = Arc::new(found);
-        *owner = Some(Arc::clone(&found));
-        Ok(found)
+        tokio::spawn(async move { connect.endpoint().await }).await?
     }
 
     async fn take_answer(
@@ -184,14 +160,9 @@ impl<C: Connect> Courier<C> {
     }
 
     /// Notifications on the way are passed on; the answer ends it.
-    async fn take_events(
-        &self,
-        message: &Message,
-        endpoint: &Arc<Endpoint>,
-        mut response: Response,
-    ) -> Result<(), Setback> {
+    async fn take_events(&self, message: &Message, mut response: Response) -> Result<(), Setback> {
         let mut events = Events::default();
-        while let Some(bytes) = response.chunk().await.map_err(|e| lost(endpoint, e))? {
+        while let Some(bytes) = response.chunk().await.map_err(lost)? {
             for data in events.push(&bytes) {
                 let Ok(value) = serde_json::from_slice::<Value>(&data) else {
                     return Err(Setback::Final("the memory server sent no JSON".to_owned()));
@@ -208,7 +179,7 @@ impl<C: Connect> Courier<C> {
             }
         }
         let why = anyhow::anyhow!("the answer ended before its time");
-        Err(Setback::Gone { endpoint: Some(Arc::clone(endpoint)), why })
+        Err(Setback::Gone(why))
     }
 
     fn note_version(&self, message: &Message, answer: &Value) {
@@ -227,8 +198,8 @@ impl<C: Connect> Courier<C> {
     }
 }
 
-fn lost(endpoint: &Arc<Endpoint>, error: reqwest::Error) -> Setback {
-    Setback::Gone { endpoint: Some(Arc::clone(endpoint)), why: error.into() }
+fn lost(error: reqwest::Error) -> Setback {
+    Setback::Gone(error.into())
 }
 
 /// The surface's address, whether the server's was given or already that of the surface.

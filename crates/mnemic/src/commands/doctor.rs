@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use mnemic_core::Kind;
 use mnemic_core::clock::{Clock as _, SystemClock};
 use mnemic_server::wire::PageResponse;
 use mnemic_server::wire::memory::MemoryResponse;
@@ -54,18 +55,31 @@ async fn examine(client: &Client, thorough: bool) -> Report {
     let wrong =
         |part: &str, detail: String| FindingLine { part: part.to_owned(), ok: false, detail };
     if let Err(e) = client.attachment().endpoint().await {
-        return Report { findings: vec![wrong("store", format!("{e:#}"))] };
+        return Report { findings: vec![wrong("store", unusable(&e, client))] };
     }
     client.attachment().await_model(MODEL_PATIENCE).await;
     let mut report = match client.get(&format!("/v1/doctor?thorough={thorough}")).await {
         Ok(report) => report,
-        Err(e) => Report { findings: vec![wrong("server", format!("{e:#}"))] },
+        Err(e) => Report { findings: vec![wrong("server", output::reason(&e))] },
     };
     report.findings.push(match clock(client).await {
         Ok(detail) => FindingLine { part: "clock".to_owned(), ok: true, detail },
-        Err(e) => wrong("clock", format!("{e:#}")),
+        Err(e) => wrong("clock", output::reason(&e)),
     });
     report
+}
+
+/// Why there is no store to ask, and what to do about it.
+fn unusable(error: &anyhow::Error, client: &Client) -> String {
+    let kind = error.downcast_ref().map(mnemic_core::Error::kind);
+    match (kind, client.attachment().database(), error.source()) {
+        (Some(Kind::Corrupt), Some(path), Some(cause)) => format!(
+            "{} is damaged ({cause}) and was left as it is: copy it somewhere safe, then put a \
+             backup in its place, or move it away to start anew",
+            path.display(),
+        ),
+        _ => output::reason(error),
+    }
 }
 
 /// Ids and validity follow the clock, so one that went back would mix up their order.

@@ -15,8 +15,7 @@ pub async fn run(common: &CommonArgs) -> Result<()> {
 }
 
 impl Connect for Attachment {
-    /// The lock tells whether an owner has gone, so where a request failed does not matter.
-    async fn endpoint(&self, _previous: Option<&Endpoint>) -> Result<Endpoint> {
+    async fn endpoint(&self) -> Result<Endpoint> {
         Self::endpoint(self).await
     }
 }

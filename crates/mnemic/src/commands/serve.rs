@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::attach::present_owner;
 use crate::cli::ServeArgs;
@@ -11,21 +12,42 @@ use crate::config::{CommonArgs, Config};
 use crate::instance::{Instance, Plan, YIELD_PATH};
 use crate::model::Fetch;
 use crate::output;
-use crate::owner::{DataDir, Lock};
+use crate::owner::{DataDir, Lock, Owner};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
+    // Listened for before anything is said, so that who was greeted can already say stop.
+    let mut stop = Stop::listen()?;
+    let instance = tokio::select! {
+        () = stop.wait() => return Ok(()),
+        instance = start(common, args) => instance?,
+    };
+    tokio::select! {
+        () = stop.wait() => {}
+        () = instance.stopped() => {}
+    }
+    output::note("Stopping: finishing what is under way");
+    instance.stop().await;
+    Ok(())
+}
+
+async fn start(common: &CommonArgs, args: &ServeArgs) -> Result<Instance> {
     let mut config = Config::load(common)?;
     if let Some(listen) = &args.listen {
         config.listen.clone_from(listen);
     }
     let dir = DataDir::open(&config.data_dir)?;
+    let http = reqwest::Client::builder().no_proxy().build()?;
+    // Asked first, because a second server would stumble over the port of the first.
+    if let Some(owner) = present_owner(&http, &dir).await.filter(|owner| owner.permanent) {
+        bail!(taken(&owner, &dir));
+    }
     let listener = TcpListener::bind(&config.listen)
         .await
         .with_context(|| format!("cannot listen on {}: choose another --listen", config.listen))?;
-    let lock = take(&dir).await?;
+    let lock = take(&http, &dir).await?;
     let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
     let instance = Instance::start(&config, &dir, lock, plan).await?;
     output::line(&format!("Mnemic listens on {}", instance.owner.url));
@@ -37,32 +59,25 @@ pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
         }
         None => output::line(&format!("The admin token is in {}", path.display())),
     }
-    tokio::select! {
-        () = told_to_stop() => {}
-        () = instance.stopped() => {}
-    }
-    output::note("Stopping: finishing what is under way");
-    instance.stop().await;
-    Ok(())
+    Ok(instance)
 }
 
 /// Takes ownership; a command that holds it for the moment is asked to make room.
-async fn take(dir: &DataDir) -> Result<Lock> {
-    let http = reqwest::Client::builder().no_proxy().build()?;
+async fn take(http: &reqwest::Client, dir: &DataDir) -> Result<Lock> {
     let started = Instant::now();
+    let mut claim = None;
     loop {
-        if let Some(lock) = dir.try_lock()? {
+        if claim.is_none() {
+            claim = dir.try_claim()?;
+        }
+        if claim.is_some()
+            && let Some(lock) = dir.try_lock_first()?
+        {
             return Ok(lock);
         }
-        if let Some(owner) = present_owner(&http, dir).await {
+        if let Some(owner) = present_owner(http, dir).await {
             if owner.permanent {
-                bail!(
-                    "another server (process {}, {}) already serves {}; stop it first, \
-                     or choose another --data-dir",
-                    owner.pid,
-                    owner.url,
-                    dir.path().display()
-                );
+                bail!(taken(&owner, dir));
             }
             let token = dir.token().unwrap_or_default();
             let ask = http.post(format!("{}{YIELD_PATH}", owner.url)).bearer_auth(token);
@@ -70,24 +85,44 @@ async fn take(dir: &DataDir) -> Result<Lock> {
             let _ = ask.timeout(Duration::from_secs(5)).send().await;
         }
         if started.elapsed() > PATIENCE {
-            bail!("another process holds {} and does not let go", dir.path().display());
+            bail!(
+                "another process holds {} and does not let go; end it (its number is in \
+                 owner.json), then try again",
+                dir.path().display()
+            );
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn told_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(_) => std::future::pending().await,
+fn taken(owner: &Owner, dir: &DataDir) -> String {
+    format!(
+        "another server (process {}, {}) already serves {}; stop it first, or choose another \
+         --data-dir",
+        owner.pid,
+        owner.url,
+        dir.path().display()
+    )
+}
+
+/// The signals that ask a server to stop.
+struct Stop {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stop {
+    fn listen() -> Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
     }
 }

@@ -5,6 +5,7 @@
 
 use std::{
     fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -32,11 +33,41 @@ impl Location {
     pub(super) fn create(&self) -> Result<Connection> {
         check_version()?;
         self.check_files()?;
-        let conn =
-            self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        if length_of(&self.path)?.is_none() {
+            self.found()?;
+        }
+        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         mark(&conn, &self.path)?;
         self.set_up_writer(&conn)?;
         Ok(conn)
+    }
+
+    /// Makes a new database beside its place and moves it there whole: one whose creation was
+    /// broken off could not be told from what is left of one that was lost.
+    fn found(&self) -> Result<()> {
+        let path = with_suffix(&self.path, ".new");
+        let failed = |error: std::io::Error| {
+            let detail = match error.kind() {
+                ErrorKind::StorageFull => "the disk is full: free some space; nothing was written",
+                _ => "the database cannot be created: check its directory's permissions and disk",
+            };
+            Error::new(Code::StoreUnavailable, detail).caused_by(error)
+        };
+        for left in [&path, &with_suffix(&path, "-journal")] {
+            match fs::remove_file(left) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+        }
+        // Everything that SQLite will put beside the file takes over its mode.
+        let mut options = fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).map_err(failed)?;
+        let new = Self { path: path.clone(), options: self.options.clone() };
+        mark(&new.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?, &path)?;
+        fs::rename(&path, &self.path).map_err(failed)
     }
 
     /// A connection that replaces a broken one. It never creates a file: where the database went
@@ -185,7 +216,7 @@ fn mark(conn: &Connection, path: &Path) -> Result<()> {
 fn length_of(path: &Path) -> Result<Option<u64>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata.len())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::new(
             Code::StoreUnavailable,
             format!("{} cannot be looked at: check its permissions", path.display()),

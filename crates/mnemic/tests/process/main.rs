@@ -1,0 +1,15 @@
+//! The binary as processes: what people type, what agents start, and what happens when any of
+//! them dies. Everything here runs the real program on real files and sockets.
+
+#![expect(unreachable_pub, reason = "nothing of a test can be reached from outside")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
+
+mod cli;
+mod fault;
+mod hand_over;
+mod kill;
+mod many;
+mod secret;
+mod serve;
+mod setting;
+mod support;
