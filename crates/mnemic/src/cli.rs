@@ -50,6 +50,9 @@ pub enum Command {
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),
+    /// Look after a PostgreSQL database
+    #[command(subcommand)]
+    Db(DbCommand),
     /// Give every memory a vector of the present model
     Reembed,
     /// Measure what this project promises
@@ -67,6 +70,9 @@ pub struct ServeArgs {
     /// Where to listen; port 0 picks one [default: 127.0.0.1:7077]
     #[arg(long, env = "MNEMIC_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<String>,
+    /// A PostgreSQL database to serve instead of the data directory, as prepared by `db setup`
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -220,4 +226,17 @@ pub enum JobsCommand {
     List,
     /// Run one now
     Run { name: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DbCommand {
+    /// Prepare a database for servers of this version; may be repeated
+    Setup {
+        /// Its address as its owner, who may create roles
+        #[arg(long, env = "MNEMIC_OWNER_STORE", hide_env_values = true, value_name = "URL")]
+        store: String,
+        /// Give the servers' user another password
+        #[arg(long)]
+        new_password: bool,
+    },
 }

@@ -1,9 +1,7 @@
 //! A running store: the core on its engine, its background work and its listener, together
-//! with the lock that makes this process the owner.
+//! with the right by which this process serves it.
 
-use std::fs::Permissions;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +9,9 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{MethodRouter, post};
+use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::EmbedderSlot;
-use mnemic_core::{Kind, Mnemic};
 use mnemic_server::http::ServerOptions;
 use mnemic_server::http::auth::bearer;
 use mnemic_server::http::origin::OriginOptions;
@@ -24,8 +22,9 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::config::Config;
+use crate::home::Home;
 use crate::model::{self, Fetch};
-use crate::owner::{DataDir, Lock, Owner};
+use crate::owner::{DataDir, Owner};
 
 /// Where a passing owner is asked to make room for a server.
 pub const YIELD_PATH: &str = "/internal/yield";
@@ -50,30 +49,24 @@ pub struct Instance {
 }
 
 impl Instance {
-    pub async fn start(config: &Config, dir: &DataDir, lock: Lock, plan: Plan) -> Result<Self> {
-        let store = {
-            let (path, bytes_max) = (dir.database(), config.index_bytes_max);
-            let options = mnemic_store::sqlite::Options::default();
-            tokio::task::spawn_blocking(move || -> Result<_> {
-                let store = mnemic_store::open_embedded(&path, options, bytes_max)?;
-                // Its log takes over the mode, whatever the directory allows.
-                std::fs::set_permissions(&path, Permissions::from_mode(0o600))
-                    .with_context(|| format!("{} cannot be made private", path.display()))?;
-                Ok(store)
-            })
-            .await??
-        };
+    pub async fn start(
+        config: &Config,
+        dir: &DataDir,
+        home: impl Into<Home>,
+        plan: Plan,
+    ) -> Result<Self> {
+        let home = home.into();
+        let store = home.open(config, dir).await?;
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
-        let mnemic =
-            Arc::new(Mnemic::new(Arc::new(store), embedder.clone(), Arc::new(SystemClock)));
+        let mnemic = Arc::new(Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock)));
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
         }
-        let new_token = if has_token(&mnemic, dir).await? {
+        let new_token = if home.has_token(&mnemic, &*store, dir).await? {
             None
         } else {
             let secret = mnemic.bootstrap().await?;
-            lock.keep_token(secret.reveal())?;
+            home.keep_token(secret.reveal())?;
             Some(secret.reveal().to_owned())
         };
         let address = plan.listener.local_addr().context("the listener has no address")?;
@@ -97,13 +90,13 @@ impl Instance {
             plan.fetch,
             settle,
         ));
-        lock.announce(&owner)?;
+        home.announce(&owner)?;
         tokio::spawn(async move {
             let options = ServerOptions::default();
             mnemic_server::http::serve(plan.listener, app, options, until(stopping)).await;
             drop(background);
             mnemic.close().await;
-            drop(lock);
+            drop(home);
             let _ = done.send(true);
         });
         Ok(Self { owner, new_token, embedder, settled, stop, stopped })
@@ -131,17 +124,6 @@ impl Instance {
     /// Becomes true when the model serves and every text has its vector, or none will.
     pub fn settled(&self) -> watch::Receiver<bool> {
         self.settled.clone()
-    }
-}
-
-/// Whether the kept token still opens this store: it may have been revoked, or be that of a
-/// database which is no longer there.
-async fn has_token(mnemic: &Mnemic, dir: &DataDir) -> Result<bool> {
-    let Some(token) = dir.token() else { return Ok(false) };
-    match mnemic.authenticate(&token).await {
-        Ok(_) => Ok(true),
-        Err(e) if e.kind() == Kind::Unauthenticated => Ok(false),
-        Err(e) => Err(e.into()),
     }
 }
 

@@ -8,6 +8,7 @@ mod cli;
 mod client;
 mod commands;
 mod config;
+mod home;
 mod instance;
 mod model;
 mod output;

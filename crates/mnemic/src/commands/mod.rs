@@ -1,6 +1,7 @@
 //! The commands, one file per noun.
 
 mod bench;
+mod db;
 mod doctor;
 mod job;
 mod mcp;
@@ -30,6 +31,7 @@ pub async fn run(cli: Cli) -> Result<()> {
         Command::Serve(args) => return serve::run(&common, &args).await,
         Command::Mcp => return mcp::run(&common).await,
         Command::Doctor { thorough } => return doctor::run(&common, thorough).await,
+        Command::Db(command) => return db::run(&common, command).await,
         Command::Bench(args) => return bench::run(&common, &args).await,
         _ => {}
     }
@@ -51,7 +53,11 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Token(command) => token::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Reembed => job::reembed(client, common).await,
-        Command::Serve(_) | Command::Mcp | Command::Doctor { .. } | Command::Bench(_) => Ok(()),
+        Command::Serve(_)
+        | Command::Mcp
+        | Command::Doctor { .. }
+        | Command::Bench(_)
+        | Command::Db(_) => Ok(()),
     }
 }
 

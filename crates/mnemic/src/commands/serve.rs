@@ -9,6 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::attach::present_owner;
 use crate::cli::ServeArgs;
 use crate::config::{CommonArgs, Config};
+use crate::home::Home;
 use crate::instance::{Instance, Plan, YIELD_PATH};
 use crate::model::Fetch;
 use crate::output;
@@ -38,15 +39,16 @@ async fn start(common: &CommonArgs, args: &ServeArgs) -> Result<Instance> {
     if let Some(listen) = &args.listen {
         config.listen.clone_from(listen);
     }
+    if let Some(url) = &args.store {
+        return start_on_database(&config, url).await;
+    }
     let dir = DataDir::open(&config.data_dir)?;
     let http = reqwest::Client::builder().no_proxy().build()?;
     // Asked first, because a second server would stumble over the port of the first.
     if let Some(owner) = present_owner(&http, &dir).await.filter(|owner| owner.permanent) {
         bail!(taken(&owner, &dir));
     }
-    let listener = TcpListener::bind(&config.listen)
-        .await
-        .with_context(|| format!("cannot listen on {}: choose another --listen", config.listen))?;
+    let listener = listen(&config).await?;
     let lock = take(&http, &dir).await?;
     let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
     let instance = Instance::start(&config, &dir, lock, plan).await?;
@@ -60,6 +62,27 @@ async fn start(common: &CommonArgs, args: &ServeArgs) -> Result<Instance> {
         None => output::line(&format!("The admin token is in {}", path.display())),
     }
     Ok(instance)
+}
+
+/// Any number of servers share a database, so none of them owns it.
+async fn start_on_database(config: &Config, url: &str) -> Result<Instance> {
+    let dir = DataDir::open(&config.data_dir)?;
+    let listener = listen(config).await?;
+    let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
+    let home = Home::Database(url.to_owned());
+    let instance = Instance::start(config, &dir, home, plan).await?;
+    output::line(&format!("Mnemic listens on {}", instance.owner.url));
+    output::line("The store is a PostgreSQL database");
+    if let Some(token) = &instance.new_token {
+        output::line(&format!("Admin token (kept nowhere, so keep it now): {token}"));
+    }
+    Ok(instance)
+}
+
+async fn listen(config: &Config) -> Result<TcpListener> {
+    TcpListener::bind(&config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}: choose another --listen", config.listen))
 }
 
 /// Takes ownership; a command that holds it for the moment is asked to make room.
