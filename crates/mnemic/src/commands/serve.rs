@@ -73,8 +73,11 @@ async fn start_on_database(config: &Config, url: &str) -> Result<Instance> {
     let instance = Instance::start(config, &dir, home, plan).await?;
     output::line(&format!("Mnemic listens on {}", instance.owner.url));
     output::line("The store is a PostgreSQL database");
-    if let Some(token) = &instance.new_token {
-        output::line(&format!("Admin token (kept nowhere, so keep it now): {token}"));
+    match &instance.new_token {
+        Some(token) => {
+            output::line(&format!("Admin token (kept nowhere, so keep it now): {token}"));
+        }
+        None => output::line("The admin token was shown when the first server started"),
     }
     Ok(instance)
 }

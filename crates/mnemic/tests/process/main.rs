@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 
 mod cli;
+mod database;
 mod fault;
 mod hand_over;
 mod kill;

@@ -50,7 +50,9 @@ impl Server {
             }
         }
         let url = greeting[0].strip_prefix("Mnemic listens on ").unwrap().to_owned();
-        Self { child, lines, errors, greeting, url, token: home.token() }
+        let shown = greeting.last().and_then(|line| line.rsplit_once("keep it now): "));
+        let token = shown.map_or_else(|| home.token(), |(_, token)| token.to_owned());
+        Self { child, lines, errors, greeting, url, token }
     }
 
     pub fn pid(&self) -> u32 {
