@@ -64,7 +64,8 @@ pub trait Engine: Send + Sync + 'static {
     /// Looks for damage. Nothing found is an empty list; an error means it could not look.
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>>;
 
-    /// Makes sure that content deleted by answered writes is in none of the database's files.
+    /// Makes sure that content deleted by answered writes is in none of the database's files, as
+    /// far as they are the engine's own: a database server's are its administrator's.
     async fn scrub(&self) -> Result<()>;
 
     /// How much room the database takes.

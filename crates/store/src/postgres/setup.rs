@@ -69,6 +69,7 @@ async fn prepare(
         client.query_one("SELECT current_database()::text", &[]).await.map_err(failed)?.get(0);
     let role = format!("{database}_runtime");
     let password = password_for(client, &role, new_password).await?;
+    close_tables(client).await?;
     grant(client, &role).await?;
     let url = password.map(|password| with_user(owner_url, &role, &password)).transpose()?;
     Ok(Prepared { role, url, migrations_applied })
@@ -94,6 +95,23 @@ async fn password_for(client: &Client, role: &str, wanted: bool) -> Result<Optio
     let sql = format!("{verb} ROLE {quoted} {attributes} PASSWORD '{verifier}'");
     client.batch_execute(&sql).await.map_err(failed)?;
     Ok(Some(password))
+}
+
+/// Whatever somebody has opened since: a table without policies shows nothing to anybody.
+async fn close_tables(client: &Client) -> Result<()> {
+    let sql = "DO $$
+        DECLARE name text;
+        BEGIN
+            FOR name IN
+                SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')
+                  AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
+            LOOP
+                EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+                EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+            END LOOP;
+        END $$";
+    client.batch_execute(sql).await.map_err(|error| store_error("closing the tables", error))
 }
 
 /// Rows, and nothing else: no table, no type, no truncation, which no policy guards.
