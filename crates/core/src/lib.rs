@@ -52,6 +52,11 @@ impl Mnemic {
         }
     }
 
+    /// Whether the store answers at all; cheap enough for a probe.
+    pub async fn ping(&self) -> Result<()> {
+        self.store.list_workspaces(None, 1).await.map(drop)
+    }
+
     /// What serves and what does not: the store first, then the model.
     pub async fn check(&self, thorough: bool) -> Result<Vec<Finding>> {
         let mut findings = self.store.check(thorough).await?;

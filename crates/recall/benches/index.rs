@@ -93,7 +93,7 @@ fn key(n: usize) -> Key {
 
 fn measure(items: usize, dimensions: usize, clustered: bool, report: &mut Report) {
     let mut noise = Noise(42);
-    let texts = Texts::new();
+    let texts = Texts::default();
     let mut vectors = Vectors::new(dimensions, clustered, &mut noise);
     let queries: Vec<String> = (0..QUERIES).map(|n| texts.query(3 + n % 6, &mut noise)).collect();
     let query_vectors: Vec<Vec<f32>> = (0..QUERIES).map(|_| vectors.next(&mut noise)).collect();

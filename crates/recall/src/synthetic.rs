@@ -41,11 +41,13 @@ pub struct Texts {
 const STOP: &[&str] = &["the", "of", "and", "to", "a", "in", "is", "that", "for", "it"];
 const VOCABULARY: f64 = 200_000.0;
 
-impl Texts {
-    pub fn new() -> Self {
+impl Default for Texts {
+    fn default() -> Self {
         Self { common: (0..50_000).map(spell).collect() }
     }
+}
 
+impl Texts {
     pub fn text(&self, words: usize, noise: &mut Noise) -> String {
         let mut text = String::with_capacity(words * 8);
         for n in 0..words {

@@ -44,11 +44,17 @@ pub(super) fn weighed_count(limit: usize) -> usize {
 }
 
 /// Adds up 1 / (k + rank) over the lists, scaled so that first in every list is 1.
+///
+/// Ranks alone would put a list's second close behind its first, however little it has to do
+/// with the question, and the factors of a memory could then lift it to the top. So each share
+/// counts by how near the hit's own score comes to the best of its list: factors decide between
+/// what is about equally relevant, and relevance decides the rest.
 pub(super) fn fuse(lists: &[(Technique, &[Hit])]) -> Vec<Fused> {
     let mut scores: HashMap<Uuid, f64> = HashMap::new();
     for (_, hits) in lists {
+        let best = hits.first().map_or(0.0, |hit| hit.score);
         for (place, hit) in hits.iter().enumerate() {
-            *scores.entry(hit.id).or_default() += share(place + 1);
+            *scores.entry(hit.id).or_default() += strength(hit.score, best) * share(place + 1);
         }
     }
     let best = share(1) * lists.iter().filter(|(_, hits)| !hits.is_empty()).count().max(1) as f64;
@@ -60,6 +66,12 @@ pub(super) fn fuse(lists: &[(Technique, &[Hit])]) -> Vec<Fused> {
 
 fn share(rank: usize) -> f64 {
     1.0 / (RRF_K + rank as f64)
+}
+
+/// How near a score comes to the best of its list, 0 to 1. Where even the best is not above
+/// zero, as a cosine may be, scores say nothing and ranks alone count.
+fn strength(score: f32, best: f32) -> f64 {
+    if best > 0.0 { f64::from(score / best).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 pub(super) fn found_by(lists: &[(Technique, &[Hit])], id: Uuid) -> Vec<Found> {
@@ -122,6 +134,22 @@ mod tests {
         assert!(fused.iter().all(|f| f.score <= 1.0));
         let found = found_by(&lists, Uuid::from_u128(2));
         assert_eq!(found.iter().map(|f| f.rank).collect::<Vec<_>>(), [2, 2]);
+    }
+
+    #[test]
+    fn factors_nudge_and_relevance_decides() {
+        let everything = FACT * PINNED * CURRENT * (1.0 + RECENCY);
+        let (best, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let score = |hits: &[Hit], id| {
+            let fused = fuse(&[(Technique::Words, &[]), (Technique::Vectors, hits)]);
+            fused.iter().find(|f| f.id == id).unwrap().score
+        };
+        let unrelated = [hit(1, 0.62), hit(2, 0.21)];
+        assert!(score(&unrelated, best) > score(&unrelated, other) * everything);
+        let as_good = [hit(1, 0.62), hit(2, 0.61)];
+        assert!(score(&as_good, best) < score(&as_good, other) * FACT);
+        let opposed = [hit(1, -0.1), hit(2, -0.2)];
+        assert!(score(&opposed, best) > score(&opposed, other));
     }
 
     #[test]

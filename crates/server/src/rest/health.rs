@@ -43,21 +43,20 @@ impl Health {
         Self { mnemic, embedder, instance, ready: Mutex::default(), sizes: Mutex::default() }
     }
 
-    /// Whether every part of the store is well. The model is no such part: words serve alone.
-    async fn store_is_well(&self) -> bool {
+    /// Whether the store answers. Looking for damage is `doctor`'s, because that reads all of it;
+    /// and the model does not count: words serve alone.
+    async fn store_answers(&self) -> bool {
         let mut ready = self.ready.lock().await;
         if let Some((at, well)) = *ready
             && at.elapsed() < READY_AGE_MAX
         {
             return well;
         }
-        let well = match self.mnemic.check(false).await {
-            Ok(findings) => findings.iter().all(|f| f.ok || f.part == "embedder"),
-            Err(error) => {
-                tracing::warn!(%error, "the store does not answer");
-                false
-            }
-        };
+        let answer = self.mnemic.ping().await;
+        if let Err(error) = &answer {
+            tracing::warn!(%error, "the store does not answer");
+        }
+        let well = answer.is_ok();
         *ready = Some((Instant::now(), well));
         well
     }
@@ -99,7 +98,7 @@ async fn livez(State(health): State<Arc<Health>>) -> Answer<LiveResponse> {
     Answer(LiveResponse { status: "ok".to_owned(), instance: health.instance.clone() })
 }
 
-/// Whether it can serve: 503 while the store is not well.
+/// Whether it can serve: 503 while the store does not answer.
 ///
 /// A model that is still loading or missing does not stop it: words alone serve meanwhile.
 #[utoipa::path(
@@ -107,8 +106,8 @@ async fn livez(State(health): State<Arc<Health>>) -> Answer<LiveResponse> {
     responses((status = 200, body = ReadyResponse), ReadyFaults),
 )]
 async fn readyz(State(health): State<Arc<Health>>) -> Result<Answer<ReadyResponse>> {
-    if !health.store_is_well().await {
-        let detail = "the store is not well; `mnemic doctor` says what is wrong";
+    if !health.store_answers().await {
+        let detail = "the store does not answer; `mnemic doctor` says what is wrong";
         return Err(Problem::new(Code::StoreUnavailable, detail));
     }
     let embedder = match health.embedder.state() {

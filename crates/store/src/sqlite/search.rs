@@ -7,14 +7,17 @@ use mnemic_core::embed::ModelStamp;
 use mnemic_core::recall::{Hit, SearchFilter};
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Index, cosine};
+use rusqlite::Connection;
 use uuid::Uuid;
 
 use super::SqliteEngine;
 use super::connection::Location;
 use super::entry::{self, Chunk, TagNames};
+use super::error::store_error;
 use super::index::{Built, Indexes, Slot, refused};
+use super::run;
 use crate::statements::{memory, vector};
-use crate::{Engine, Fields, Scope, SearchEngine, values};
+use crate::{Scope, SearchEngine, values};
 
 /// How many of the nearest are settled by their full vectors; further down the quantised
 /// cosine is exact enough.
@@ -56,28 +59,24 @@ impl SearchEngine for EmbeddedEngine {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let (model, vector, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
-        let nearest = with_index(self, scope, move |built| {
-            let same = built.model.as_ref() == Some(&model);
-            same.then(|| built.index.nearest(&vector, &filter, limit.max(SETTLED)))
-        })
-        .await?;
-        let Some(nearest) = nearest else {
-            let detail = format!("the vectors of {} are not searched yet", stamp.key());
-            return Err(Error::new(Code::ModelUnavailable, detail));
+        let slot = ready_slot(self, workspace_of(scope)?).await?;
+        let (model, query, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
+        // Found and settled on one thread: each way to another one costs more than the work.
+        let search = move |conn: &Connection| {
+            let nearest = slot.with(|built| {
+                let same = built.model.as_ref() == Some(&model);
+                same.then(|| built.index.nearest(&query, &filter, limit.max(SETTLED)))
+            });
+            let Some(nearest) = nearest.ok_or_else(dropped)? else {
+                let detail = format!("the vectors of {} are not searched yet", model.key());
+                return Err(Error::new(Code::ModelUnavailable, detail));
+            };
+            let mut hits: Vec<Hit> = nearest.into_iter().map(hit).collect();
+            settle(conn, scope, &model, &query, &mut hits[..])?;
+            hits.truncate(limit);
+            Ok(hits)
         };
-        let mut hits: Vec<Hit> = nearest.into_iter().map(hit).collect();
-        let key = stamp.key();
-        let wanted = hits.iter().take(SETTLED).map(|hit| values![hit.id, key.as_str()]).collect();
-        let rows = self.read_each(scope, &vector::LOOKUP, wanted).await?;
-        for (hit, rows) in hits.iter_mut().zip(rows) {
-            if let Some(row) = rows.first() {
-                hit.score = cosine(query, &row.vector("vector")?);
-            }
-        }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
-        hits.truncate(limit);
-        Ok(hits)
+        self.readers.run(search).await
     }
 
     async fn matched_words(
@@ -108,20 +107,53 @@ fn hit(hit: mnemic_recall::Hit) -> Hit {
     Hit { id: Uuid::from_bytes(hit.key), score: hit.score }
 }
 
+/// Gives the first hits their true cosines and puts all in order.
+fn settle(
+    conn: &Connection,
+    scope: Scope,
+    model: &ModelStamp,
+    query: &[f32],
+    hits: &mut [Hit],
+) -> Result<()> {
+    // One snapshot for all; it ends with this function, and there is nothing to commit.
+    let _snapshot =
+        conn.unchecked_transaction().map_err(|e| store_error(vector::LOOKUP.name, e))?;
+    let (key, mut full) = (model.key(), Vec::with_capacity(query.len()));
+    for hit in hits.iter_mut().take(SETTLED) {
+        let arguments = vector::LOOKUP.arguments(scope, values![hit.id, key.as_str()])?;
+        run::scan(conn, &vector::LOOKUP, &arguments, |row| {
+            if row.vector_into("vector", &mut full)? {
+                hit.score = cosine(query, &full);
+            }
+            Ok(())
+        })?;
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
+    Ok(())
+}
+
+fn workspace_of(scope: Scope) -> Result<Uuid> {
+    match scope {
+        Scope::Workspace(workspace) => Ok(workspace),
+        Scope::System => Err(Error::internal("a search needs a workspace")),
+    }
+}
+
+fn dropped() -> Error {
+    Error::internal("the index was dropped during a search; try again")
+}
+
 /// Uses a workspace's index on a thread that may compute, building it first if need be.
 async fn with_index<T: Send + 'static>(
     engine: &EmbeddedEngine,
     scope: Scope,
     use_index: impl FnOnce(&Built) -> T + Send + 'static,
 ) -> Result<T> {
-    let Scope::Workspace(workspace) = scope else {
-        return Err(Error::internal("a search needs a workspace"));
-    };
-    let slot = ready_slot(engine, workspace).await?;
+    let slot = ready_slot(engine, workspace_of(scope)?).await?;
     tokio::task::spawn_blocking(move || slot.with(use_index))
         .await
         .map_err(|e| Error::internal("a search broke off").caused_by(e))?
-        .ok_or_else(|| Error::internal("the index was dropped during a search; try again"))
+        .ok_or_else(dropped)
 }
 
 async fn ready_slot(engine: &EmbeddedEngine, workspace: Uuid) -> Result<Arc<Slot>> {

@@ -68,7 +68,7 @@ impl Maker {
     fn new(dimensions: usize) -> Self {
         let mut noise = Noise(SEED);
         let vectors = Vectors::new(dimensions, true, &mut noise);
-        Self { noise, texts: Texts::new(), vectors, ids: IdSource::default() }
+        Self { noise, texts: Texts::default(), vectors, ids: IdSource::default() }
     }
 
     fn make(&mut self, count: usize) -> (Vec<Change>, Vec<Embedded>) {
@@ -118,6 +118,6 @@ impl Maker {
 
 /// Questions in the words of the store's memories.
 pub fn queries(count: usize) -> Vec<String> {
-    let (texts, mut noise) = (Texts::new(), Noise(SEED + 1));
+    let (texts, mut noise) = (Texts::default(), Noise(SEED + 1));
     (0..count).map(|n| texts.query(3 + n % 4, &mut noise)).collect()
 }

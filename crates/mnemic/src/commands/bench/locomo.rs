@@ -39,7 +39,8 @@ struct Question {
     conv: String,
     qid: String,
     category: u8,
-    question: String,
+    #[serde(rename = "question")]
+    text: String,
     gold_audited: Vec<String>,
 }
 
@@ -139,7 +140,7 @@ impl Turn {
 /// The turns in the order of recall.
 async fn ask(opened: &Opened, args: &LocomoArgs, question: &Question) -> Result<Vec<Recalled>> {
     let request = RecallRequest {
-        query: question.question.clone(),
+        query: question.text.clone(),
         limit: Some(args.limit),
         channel: Some(question.conv.clone()),
         techniques: techniques(&args.techniques)?,

@@ -29,13 +29,12 @@ pub struct Stage {
 impl Stage {
     /// A place with the user's settings, except that nobody is held up by a rate limit.
     pub fn new(common: &CommonArgs, dir: Option<&Path>) -> Result<Self> {
-        let (temporary, path) = match dir {
-            Some(dir) => (None, dir.to_owned()),
-            None => {
-                let temporary = tempfile::tempdir().context("no temporary directory")?;
-                let path = temporary.path().to_owned();
-                (Some(temporary), path)
-            }
+        let (temporary, path) = if let Some(dir) = dir {
+            (None, dir.to_owned())
+        } else {
+            let temporary = tempfile::tempdir().context("no temporary directory")?;
+            let path = temporary.path().to_owned();
+            (Some(temporary), path)
         };
         let args = CommonArgs { data_dir: Some(path.clone()), ..common.clone() };
         let mut config = Config::load(&args)?;

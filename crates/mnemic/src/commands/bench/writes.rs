@@ -25,7 +25,7 @@ const SPEEDUP: f64 = 5.0;
 pub async fn run(common: &CommonArgs, args: &WritesArgs) -> Result<Report> {
     let mut stage = Stage::new(common, args.dir.as_deref())?;
     stage.config.embedding.provider = Provider::Off;
-    let texts = Arc::new(Texts::new());
+    let texts = Arc::new(Texts::default());
     let mut report = Report::new("writes", format!("{} callers against 1", args.callers));
 
     let opened = stage.open().await?;
