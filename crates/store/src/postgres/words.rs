@@ -58,13 +58,15 @@ static LIST: Statement = Statement::workspace(
 
 /// Scores are summed as whole numbers, so that equal texts have equal scores in whatever order
 /// their words are met. `$13` has the terms, `$14` is how many of the rarest count, `$15` and
-/// `$16` are the constants of BM25.
+/// `$16` are the constants of BM25. The terms are given as arrays, too, because the planner then
+/// goes by the index whatever it believes of their number.
 static SEARCH: Statement = Statement::workspace(
     "words.search",
     concat!(
         "WITH held AS MATERIALIZED (
              SELECT p.term, count(*) AS documents FROM word_postings p
-             WHERE p.workspace_id = $1 AND p.term IN (SELECT jsonb_array_elements_text($13))
+             WHERE p.workspace_id = $1
+               AND p.term = ANY (ARRAY(SELECT jsonb_array_elements_text($13)))
              GROUP BY p.term ORDER BY documents, p.term LIMIT $14
          ), totals AS MATERIALIZED (
              SELECT count(*) AS documents,
@@ -82,6 +84,7 @@ static SEARCH: Statement = Statement::workspace(
                                             + $16 * p.length / asked.length))
                 ) AS bigint)) / CAST(1048576 AS double precision) AS score
          FROM asked JOIN word_postings p ON p.workspace_id = $1 AND p.term = asked.term
+              AND p.term = ANY (ARRAY(SELECT asked.term FROM asked))
          JOIN memories m ON m.workspace_id = $1 AND m.id = p.item_id
          WHERE ",
         passes!(),
