@@ -20,14 +20,12 @@ pub async fn run(common: &CommonArgs, command: DbCommand) -> Result<()> {
         return Ok(());
     }
     let applied = prepared.migrations_applied;
-    output::line(&format!("The database is ready; {applied} migrations were applied"));
+    output::note(&format!("The database is ready; {applied} migrations were applied"));
     match prepared.url {
-        Some(url) => {
-            output::line("Serve it with this address (its password is kept nowhere else):");
-            output::line(&format!("mnemic serve --store '{url}'"));
-        }
-        None => output::line(&format!(
-            "Servers use the user {} as before; --new-password makes a new address",
+        // Alone on standard output, so that a script can take it from there.
+        Some(url) => output::line(&url),
+        None => output::note(&format!(
+            "Servers use the user {} as before; --new-password prints a new address",
             prepared.role
         )),
     }
