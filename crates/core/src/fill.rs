@@ -53,6 +53,10 @@ impl Fill {
         self.lock().open.values().sum()
     }
 
+    pub(crate) fn waiting_in(&self, scope: Scope) -> usize {
+        self.lock().open.get(&scope.workspace()).copied().unwrap_or(0)
+    }
+
     /// Returns when nothing of the workspace waits any more, or after `patience`.
     pub(crate) async fn settled(&self, scope: Scope, patience: Duration) {
         let wait = async {
@@ -60,7 +64,7 @@ impl Fill {
                 let finished = self.finished.notified();
                 tokio::pin!(finished);
                 finished.as_mut().enable();
-                let open = self.lock().open.get(&scope.workspace()).copied().unwrap_or(0);
+                let open = self.waiting_in(scope);
                 if open == 0 || open > WAIT_ITEMS_MAX {
                     return;
                 }

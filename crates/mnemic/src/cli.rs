@@ -78,6 +78,7 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 pub struct RememberArgs {
     /// What to remember; `-` reads it from standard input
+    #[arg(allow_hyphen_values = true)]
     pub content: String,
     /// Make it a fact at once
     #[arg(long)]

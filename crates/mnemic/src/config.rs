@@ -19,7 +19,7 @@ pub struct CommonArgs {
     /// Where the store lives [default: the user's data directory, `mnemic`]
     #[arg(long, global = true, env = "MNEMIC_DATA_DIR", value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// The settings file [default: mnemic.toml here, or in the data directory]
+    /// The settings file [default: mnemic.toml in the data directory]
     #[arg(long, global = true, env = "MNEMIC_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// A server to use instead of the data directory
@@ -204,13 +204,12 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The file that was named, or the one in the data directory. Never one in the working
+/// directory: whoever wrote the repository that an agent works in must not be able to send its
+/// memories to an endpoint of theirs.
 fn find(args: &CommonArgs) -> Option<PathBuf> {
     if args.config.is_some() {
         return args.config.clone();
-    }
-    let here = PathBuf::from(FILE_NAME);
-    if here.is_file() {
-        return Some(here);
     }
     let dir = args.data_dir.clone().or_else(|| default_data_dir().ok())?;
     Some(dir.join(FILE_NAME)).filter(|path| path.is_file())

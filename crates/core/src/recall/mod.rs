@@ -192,10 +192,21 @@ impl Mnemic {
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
         Ok(Bundle {
             items,
-            degraded: searches.iter().filter_map(|search| search.degraded.clone()).collect(),
+            degraded: self.degraded(scope, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
             took,
         })
+    }
+
+    /// What could not serve, and what could not serve in full.
+    fn degraded(&self, scope: Scope, request: &RecallRequest, searches: &[Search]) -> Vec<String> {
+        let mut degraded: Vec<_> =
+            searches.iter().filter_map(|search| search.degraded.clone()).collect();
+        let waiting = self.fill.waiting_in(scope);
+        if degraded.is_empty() && waiting > 0 && request.wants(Technique::Vectors) {
+            degraded.push(format!("vectors: {waiting} texts are still being embedded"));
+        }
+        degraded
     }
 
     async fn search_all(

@@ -14,10 +14,11 @@ fn a_wrong_settings_file_is_named_with_what_is_wrong() {
         ("listen = ", "mnemic.toml"),
     ] {
         let home = Home::new();
-        std::fs::write(home.around().join("mnemic.toml"), text).unwrap();
+        let file = home.around().join("mnemic.toml");
+        std::fs::write(&file, text).unwrap();
         for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["recall", "x"], &["mcp"]] {
             let mut command = home.command(arguments);
-            command.env_remove("MNEMIC_EMBEDDING_PROVIDER");
+            command.env_remove("MNEMIC_EMBEDDING_PROVIDER").env("MNEMIC_CONFIG", &file);
             let ended = Ended::of(command.output().unwrap());
             ended.failed(1, words);
             assert!(ended.stderr.contains("mnemic.toml") || text.contains("profile"), "{ended:?}");
@@ -58,13 +59,24 @@ fn a_settings_file_that_was_asked_for_must_be_there() {
 }
 
 #[test]
+fn a_file_in_the_working_directory_is_not_obeyed() {
+    let home = Home::new();
+    std::fs::write(home.around().join("mnemic.toml"), "data_dir = \"elsewhere\"").unwrap();
+    let mut command = home.command(&["remember", "here"]);
+    Ended::of(command.output().unwrap()).succeeded();
+    assert!(!home.around().join("elsewhere").exists());
+    assert!(home.data().exists());
+}
+
+#[test]
 fn flags_win_over_variables_and_variables_over_the_file() {
     let home = Home::new();
     let dirs = ["by-file", "by-variable", "by-flag"];
-    std::fs::write(home.around().join("mnemic.toml"), "data_dir = \"by-file\"").unwrap();
+    let file = home.around().join("mnemic.toml");
+    std::fs::write(&file, "data_dir = \"by-file\"").unwrap();
     let run = |variable: bool, flag: bool| {
         let mut command = home.command(&["remember", "here"]);
-        command.env_remove("MNEMIC_DATA_DIR");
+        command.env_remove("MNEMIC_DATA_DIR").env("MNEMIC_CONFIG", &file);
         if variable {
             command.env("MNEMIC_DATA_DIR", "by-variable");
         }
