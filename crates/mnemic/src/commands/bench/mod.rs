@@ -3,6 +3,7 @@
 //! Machines differ and are busy, so what is promised is a ratio wherever possible, both sides
 //! measured by turns in one run. Each bench says what was promised and whether it was kept.
 
+mod line;
 mod load;
 mod locomo;
 mod recall;

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
+use super::line::Line;
 use crate::config::{CommonArgs, Config, Provider};
 use crate::instance::{Instance, Plan};
 use crate::model::{self, Fetch};
@@ -113,6 +114,11 @@ impl Api {
         let token = dir.token().context("the store has no token")?;
         let http = reqwest::Client::builder().no_proxy().build()?;
         Ok(Self { http, root: format!("{url}{}", crate::commands::OWN), token })
+    }
+
+    /// A connection of its own for posts to one path.
+    pub async fn line(&self, path: &str) -> Result<Line> {
+        Line::connect(&format!("{}/{path}", self.root), &self.token).await
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value> {

@@ -16,6 +16,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::WritesArgs;
+use super::line::Line;
 use super::report::{Report, Target, median};
 use super::stage::{Api, Stage};
 use crate::config::{CommonArgs, Provider};
@@ -29,9 +30,10 @@ pub async fn run(common: &CommonArgs, args: &WritesArgs) -> Result<Report> {
     let mut report = Report::new("writes", format!("{} callers against 1", args.callers));
 
     let opened = stage.open().await?;
-    let facade =
-        Facade { mnemic: opened.mnemic.clone(), caller: Caller::new(opened.principal.clone()) };
-    let measured = rounds(args, &texts, &Door::Facade(facade)).await;
+    let caller = Caller::new(opened.principal.clone());
+    let door = Door::Facade { mnemic: opened.mnemic.clone(), caller };
+    let measured = rounds(args, &texts, &door).await;
+    drop(door);
     opened.mnemic.close().await;
     drop(opened);
     measured?.tell("in process", &mut report);
@@ -46,28 +48,37 @@ pub async fn run(common: &CommonArgs, args: &WritesArgs) -> Result<Report> {
 /// The way in.
 #[derive(Clone)]
 enum Door {
-    Facade(Facade),
+    Facade { mnemic: Arc<Mnemic>, caller: Caller },
     Http(Api),
 }
 
-#[derive(Clone)]
-struct Facade {
-    mnemic: Arc<Mnemic>,
-    caller: Caller,
+impl Door {
+    async fn enter(&self) -> Result<Writer> {
+        Ok(match self {
+            Self::Facade { mnemic, caller } => {
+                Writer::Facade { mnemic: mnemic.clone(), caller: caller.clone() }
+            }
+            Self::Http(api) => Writer::Http(Box::new(api.line("memories").await?)),
+        })
+    }
 }
 
-impl Door {
-    async fn create(&self, content: String) -> Result<()> {
+/// One caller, inside.
+enum Writer {
+    Facade { mnemic: Arc<Mnemic>, caller: Caller },
+    Http(Box<Line>),
+}
+
+impl Writer {
+    async fn create(&mut self, content: String) -> Result<()> {
         match self {
-            Self::Facade(Facade { mnemic, caller }) => {
+            Self::Facade { mnemic, caller } => {
                 let new = NewMemory { content, ..NewMemory::default() };
                 mnemic.create_memory(caller, new).await?;
+                Ok(())
             }
-            Self::Http(api) => {
-                api.post("memories", &json!({ "content": content })).await?;
-            }
+            Self::Http(line) => line.post(&json!({ "content": content }).to_string()).await,
         }
-        Ok(())
     }
 }
 
@@ -109,9 +120,10 @@ async fn round(callers: usize, span: Duration, texts: &Arc<Texts>, door: &Door) 
         let (texts, door) = (texts.clone(), door.clone());
         let mut noise = Noise(n as u64);
         tasks.spawn(async move {
+            let mut writer = door.enter().await?;
             let mut made = 0_u32;
             while started.elapsed() < span {
-                door.create(texts.text(25, &mut noise)).await?;
+                writer.create(texts.text(25, &mut noise)).await?;
                 made += 1;
             }
             anyhow::Ok(made)

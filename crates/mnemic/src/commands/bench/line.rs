@@ -1,0 +1,71 @@
+//! One HTTP connection, as lean as can be: a client that computes much would be measured
+//! instead of the server, since both share the machine.
+
+use anyhow::{Context, Result, bail};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+pub struct Line {
+    stream: TcpStream,
+    /// The request up to the length of its body.
+    head: String,
+    buffer: Vec<u8>,
+}
+
+impl Line {
+    /// Connects to `http://host:port/path` for posts of JSON to that address.
+    pub async fn connect(address: &str, token: &str) -> Result<Self> {
+        let rest = address.strip_prefix("http://").context("not a plain HTTP address")?;
+        let (host, path) = rest.split_once('/').context("an address without a path")?;
+        let stream = TcpStream::connect(host).await?;
+        stream.set_nodelay(true)?;
+        let head = format!(
+            "POST /{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: "
+        );
+        Ok(Self { stream, head, buffer: Vec::with_capacity(4_096) })
+    }
+
+    /// Posts and waits for the whole answer, which must be a success.
+    pub async fn post(&mut self, body: &str) -> Result<()> {
+        let request = format!("{}{}\r\n\r\n{body}", self.head, body.len());
+        self.stream.write_all(request.as_bytes()).await?;
+        self.buffer.clear();
+        loop {
+            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+                bail!("the server hung up");
+            }
+            let Some(end) = self.buffer.windows(HEAD_END.len()).position(|w| w == HEAD_END) else {
+                continue;
+            };
+            let head = std::str::from_utf8(&self.buffer[..end])?;
+            if self.buffer.len() < end + HEAD_END.len() + body_length(head)? {
+                continue;
+            }
+            if !head.starts_with("HTTP/1.1 2") {
+                bail!("refused: {}", String::from_utf8_lossy(&self.buffer));
+            }
+            return Ok(());
+        }
+    }
+}
+
+fn body_length(head: &str) -> Result<usize> {
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
+    let length = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let (_, length) = length.context("an answer without a length")?;
+    Ok(length.trim().parse()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_is_found_in_any_spelling() {
+        assert_eq!(body_length("HTTP/1.1 201 Created\r\nContent-Length: 12").unwrap(), 12);
+        assert!(body_length("HTTP/1.1 201 Created\r\nx: 1").is_err());
+    }
+}
