@@ -21,7 +21,7 @@ pub(crate) fn check() -> Outcome {
         return Err("no block marked `sh test`".to_owned());
     }
     let server = Server::start("readme")?;
-    let script = format!("set -euxo pipefail\n{}", blocks.join("\n").replace(ADDRESS, &server.url));
+    let script = format!("set -euo pipefail\n{}", blocks.join("\n").replace(ADDRESS, &server.url));
     let binary = binary()?;
     let programs = binary.parent().ok_or("no directory")?;
     let path = std::env::var("PATH").unwrap_or_default();
