@@ -25,6 +25,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         .into_iter()
         .flatten()
         .copied()
+        .chain(workspace::CONTENTS.iter().flat_map(|content| [&content.count, &content.empty]))
 }
 
 /// A step that must change exactly one row; otherwise somebody else was faster.

@@ -83,29 +83,8 @@ macro_rules! contents {
 
 contents!["answers", "citations", "runs", "edges", "vectors", "memories"];
 
-pub(crate) static ALL: &[&Statement] = &[
-    &LOOKUP,
-    &FIND,
-    &LIST,
-    &ADD,
-    &UPDATE,
-    &HIDE,
-    &EXISTS,
-    &ERASE,
-    &ERASE_TOKENS,
-    &CONTENTS[0].count,
-    &CONTENTS[0].empty,
-    &CONTENTS[1].count,
-    &CONTENTS[1].empty,
-    &CONTENTS[2].count,
-    &CONTENTS[2].empty,
-    &CONTENTS[3].count,
-    &CONTENTS[3].empty,
-    &CONTENTS[4].count,
-    &CONTENTS[4].empty,
-    &CONTENTS[5].count,
-    &CONTENTS[5].empty,
-];
+pub(crate) static ALL: &[&Statement] =
+    &[&LOOKUP, &FIND, &LIST, &ADD, &UPDATE, &HIDE, &EXISTS, &ERASE, &ERASE_TOKENS];
 
 pub(crate) fn add(workspace: &Workspace) -> Result<Step> {
     let params = values![

@@ -1,0 +1,43 @@
+//! The port for memories.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::error::Result;
+use crate::ids::MemoryId;
+use crate::memory::{Memory, MemoryFilter};
+use crate::page::Position;
+use crate::principal::Scope;
+
+#[async_trait]
+pub trait MemoryStore {
+    async fn lookup_memory(&self, scope: Scope, id: MemoryId) -> Result<Option<Memory>>;
+    /// Those that exist, in the order asked for.
+    async fn lookup_memories(&self, scope: Scope, ids: &[MemoryId]) -> Result<Vec<Memory>>;
+    /// Newest first.
+    async fn list_memories(
+        &self,
+        scope: Scope,
+        filter: &MemoryFilter,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Memory>>;
+    /// Live, unpinned, cited at least so often; most cited first.
+    async fn list_recommended_pins(
+        &self,
+        scope: Scope,
+        references_min: i64,
+        limit: usize,
+    ) -> Result<Vec<Memory>>;
+    /// Live suggestions, unpinned, never cited, made before; oldest first.
+    async fn list_stale(
+        &self,
+        scope: Scope,
+        before: Timestamp,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Memory>>;
+    /// Adds one access each.
+    async fn touch_memories(&self, scope: Scope, ids: &[MemoryId], at: Timestamp) -> Result<()>;
+    async fn count_memories(&self, scope: Scope) -> Result<u64>;
+}

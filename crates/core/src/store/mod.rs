@@ -1,0 +1,104 @@
+//! The ports to a store: what core needs kept, found and changed.
+//!
+//! The contract: [`Store::commit`] makes all of its changes or none, and when it returns they
+//! are durable, visible to every later read, and found by every later search. Lookups return
+//! what is stored, deleted or not; rules about visibility are core's. A lost race is
+//! `Code::Stale`, and nothing was written.
+
+mod answer;
+mod memory;
+mod run;
+mod search;
+mod token;
+mod vector;
+mod workspace;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use uuid::Uuid;
+
+pub use answer::AnswerStore;
+pub use memory::MemoryStore;
+pub use run::RunStore;
+pub use search::Search;
+pub use token::TokenStore;
+pub use vector::{Embedded, Unembedded, VectorStore};
+pub use workspace::WorkspaceStore;
+
+use crate::answer::Answer;
+use crate::edge::Edge;
+use crate::error::Result;
+use crate::ids::MemoryId;
+use crate::memory::Memory;
+use crate::principal::Scope;
+use crate::run::Run;
+
+/// One change of a workspace's records.
+#[derive(Debug, Clone)]
+pub enum Change {
+    AddMemory(Memory),
+    /// Writes what a person or agent can change. The stored revision must be the one before.
+    UpdateMemory {
+        memory: Memory,
+        content_changed: bool,
+    },
+    /// A memory that is deleted or replaced by now is a lost race. For decisions that rest on a
+    /// memory which they do not change.
+    RequireLive(MemoryId),
+    /// Removes a memory with its vectors, edges, citations and kept answers.
+    EraseMemory(MemoryId),
+    /// The same, if it is still stale with regard to `before`.
+    EraseStale {
+        id: MemoryId,
+        before: Timestamp,
+    },
+    AddEdge(Edge),
+    FinishRun(Run),
+    /// Adds one to `times_referenced`; a citation that is there already is a lost race.
+    CountCitation {
+        run_id: String,
+        memory_id: MemoryId,
+    },
+    /// A key that is there already is a lost race.
+    KeepAnswer(Answer),
+}
+
+impl Change {
+    /// The record whose vector is missing once the change is made.
+    pub(crate) fn needs_vector(&self) -> Option<Uuid> {
+        match self {
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, content_changed: true } => {
+                Some(memory.id.0)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How well a store is, for `doctor` and `/readyz`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub part: String,
+    pub ok: bool,
+    pub detail: String,
+}
+
+#[async_trait]
+pub trait Store:
+    WorkspaceStore
+    + TokenStore
+    + MemoryStore
+    + RunStore
+    + AnswerStore
+    + VectorStore
+    + Search
+    + Send
+    + Sync
+    + 'static
+{
+    async fn commit(&self, scope: Scope, changes: Vec<Change>) -> Result<()>;
+    /// Looks the store over; `thorough` reads all of it.
+    async fn check(&self, thorough: bool) -> Result<Vec<Finding>>;
+    /// Waits for what is under way and closes.
+    async fn close(&self);
+}

@@ -1,0 +1,76 @@
+//! Memories.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use mnemic_core::Result;
+use mnemic_core::ids::MemoryId;
+use mnemic_core::memory::{Memory, MemoryFilter};
+use mnemic_core::page::Position;
+use mnemic_core::principal::Scope as Workspaced;
+use mnemic_core::store::MemoryStore;
+
+use super::{EngineStore, behind, own};
+use crate::statements::memory;
+use crate::{Batch, Fields, SearchEngine, values};
+
+#[async_trait]
+impl<E: SearchEngine> MemoryStore for EngineStore<E> {
+    async fn lookup_memory(&self, scope: Workspaced, id: MemoryId) -> Result<Option<Memory>> {
+        self.first(own(scope), &memory::LOOKUP, values![id.0], memory::from_row).await
+    }
+
+    async fn lookup_memories(&self, scope: Workspaced, ids: &[MemoryId]) -> Result<Vec<Memory>> {
+        let params = ids.iter().map(|id| values![id.0]).collect();
+        self.each(own(scope), &memory::LOOKUP, params, memory::from_row).await
+    }
+
+    async fn list_memories(
+        &self,
+        scope: Workspaced,
+        filter: &MemoryFilter,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        let params = memory::list(filter, behind(after), limit);
+        self.all(own(scope), &memory::LIST, params, memory::from_row).await
+    }
+
+    async fn list_recommended_pins(
+        &self,
+        scope: Workspaced,
+        references_min: i64,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        let params = memory::recommended_pins(references_min, limit);
+        self.all(own(scope), &memory::RECOMMENDED_PINS, params, memory::from_row).await
+    }
+
+    async fn list_stale(
+        &self,
+        scope: Workspaced,
+        before: Timestamp,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        let params = memory::stale(before, behind(after), limit);
+        self.all(own(scope), &memory::STALE, params, memory::from_row).await
+    }
+
+    async fn touch_memories(
+        &self,
+        scope: Workspaced,
+        ids: &[MemoryId],
+        at: Timestamp,
+    ) -> Result<()> {
+        let mut batch = Batch::new();
+        for id in ids {
+            batch.run(&memory::TOUCH, values![id.0, at]);
+        }
+        self.engine.write(own(scope), batch).await.map(drop)
+    }
+
+    async fn count_memories(&self, scope: Workspaced) -> Result<u64> {
+        let rows = self.first(own(scope), &memory::COUNT, vec![], |row| row.int("rows")).await?;
+        Ok(rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0))
+    }
+}

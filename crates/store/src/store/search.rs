@@ -1,0 +1,45 @@
+//! Searches, which each engine does in its own way.
+
+use async_trait::async_trait;
+use mnemic_core::Result;
+use mnemic_core::embed::ModelStamp;
+use mnemic_core::principal::Scope as Workspaced;
+use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::store::Search;
+use uuid::Uuid;
+
+use super::{EngineStore, own};
+use crate::SearchEngine;
+
+#[async_trait]
+impl<E: SearchEngine> Search for EngineStore<E> {
+    async fn search_words(
+        &self,
+        scope: Workspaced,
+        query: &str,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        self.engine.search_words(own(scope), query, filter, limit).await
+    }
+
+    async fn search_vectors(
+        &self,
+        scope: Workspaced,
+        stamp: &ModelStamp,
+        query: &[f32],
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        self.engine.search_vectors(own(scope), stamp, query, filter, limit).await
+    }
+
+    async fn matched_words(
+        &self,
+        scope: Workspaced,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<Vec<Vec<String>>> {
+        self.engine.matched_words(own(scope), query, ids).await
+    }
+}
