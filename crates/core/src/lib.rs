@@ -24,6 +24,7 @@ pub mod token;
 pub mod workspace;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use clock::{Clock, IdSource};
 use embed::{EmbedderSlot, EmbedderState};
@@ -38,6 +39,7 @@ pub struct Mnemic {
     ids: IdSource,
     fill: fill::Fill,
     reinforce: reinforce::Reinforce,
+    lease: Duration,
 }
 
 impl Mnemic {
@@ -49,7 +51,14 @@ impl Mnemic {
             ids: IdSource::default(),
             fill: fill::Fill::default(),
             reinforce: reinforce::Reinforce::default(),
+            lease: job::LEASE_DEFAULT,
         }
+    }
+
+    /// How long a job stays with a server that has fallen silent.
+    #[must_use]
+    pub fn with_lease(self, lease: Duration) -> Self {
+        Self { lease, ..self }
     }
 
     /// Whether the store answers at all; cheap enough for a probe.

@@ -223,10 +223,15 @@ pub enum TokenCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
-    /// Show what can be run
+    /// Show the jobs and how their last runs went
     List,
     /// Run one now
-    Run { name: String },
+    Run {
+        name: String,
+        /// Change nothing, and say how much would have been changed
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use mnemic_core::job::LEASE_DEFAULT;
 use mnemic_server::mcp::Profile;
 use serde::Deserialize;
 
@@ -42,6 +43,7 @@ struct File {
     embedding: EmbeddingFile,
     index: IndexFile,
     mcp: McpFile,
+    jobs: JobsFile,
     limits: LimitsFile,
 }
 
@@ -69,6 +71,12 @@ struct IndexFile {
 struct McpFile {
     dotted_names: Option<bool>,
     profile: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct JobsFile {
+    lease_seconds: Option<NonZeroU32>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -103,6 +111,7 @@ pub struct Config {
     pub index_bytes_max: usize,
     pub mcp_dotted_names: bool,
     pub mcp_profile: Profile,
+    pub job_lease: Duration,
     pub limits: Limits,
 }
 
@@ -156,6 +165,9 @@ impl Config {
                 .or(file.mcp.dotted_names)
                 .unwrap_or(false),
             mcp_profile: profile,
+            job_lease: number::<NonZeroU32>("MNEMIC_JOB_LEASE_SECONDS")?
+                .or(file.jobs.lease_seconds)
+                .map_or(LEASE_DEFAULT, |seconds| Duration::from_secs(seconds.get().into())),
             limits: Limits {
                 body_bytes_max: number("MNEMIC_BODY_BYTES_MAX")?.or(limits.body_bytes_max),
                 concurrent_requests_max: number("MNEMIC_CONCURRENT_REQUESTS_MAX")?

@@ -3,7 +3,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use axum::Router;
@@ -28,7 +27,6 @@ use crate::owner::{DataDir, Owner};
 
 /// Where a passing owner is asked to make room for a server.
 pub const YIELD_PATH: &str = "/internal/yield";
-const TIDY_PERIOD: Duration = Duration::from_hours(1);
 
 /// What to start.
 pub struct Plan {
@@ -58,7 +56,10 @@ impl Instance {
         let home = home.into();
         let store = home.open(config, dir).await?;
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
-        let mnemic = Arc::new(Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock)));
+        let mnemic = Arc::new(
+            Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock))
+                .with_lease(config.job_lease),
+        );
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
         }
@@ -169,15 +170,8 @@ fn background(mnemic: &Arc<Mnemic>) -> JoinSet<()> {
     tasks.spawn(async move { fill.fill_vectors().await });
     let count = mnemic.clone();
     tasks.spawn(async move { count.count_accesses().await });
-    let tidy = mnemic.clone();
-    tasks.spawn(async move {
-        loop {
-            tokio::time::sleep(TIDY_PERIOD).await;
-            if let Err(e) = tidy.tidy().await {
-                tracing::warn!(error = %e, "tidying failed; trying again in an hour");
-            }
-        }
-    });
+    let jobs = mnemic.clone();
+    tasks.spawn(async move { jobs.run_jobs().await });
     tasks
 }
 

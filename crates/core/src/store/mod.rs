@@ -6,6 +6,7 @@
 //! `Code::Stale`, and nothing was written.
 
 mod answer;
+mod job;
 mod memory;
 mod run;
 mod search;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 pub use answer::AnswerStore;
+pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use run::RunStore;
 pub use search::Search;
@@ -29,6 +31,7 @@ use crate::answer::Answer;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::ids::MemoryId;
+use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::principal::Scope;
 use crate::run::Run;
@@ -61,6 +64,18 @@ pub enum Change {
     },
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
+    /// Prolongs a claim; refused as `Code::ClaimLost` once somebody else has it.
+    HoldClaim {
+        job: &'static str,
+        epoch: i64,
+        until: Timestamp,
+    },
+    /// Ends a claim and writes down how the run went; refused like the above.
+    FinishJob {
+        job: &'static str,
+        epoch: i64,
+        run: LastRun,
+    },
 }
 
 impl Change {
@@ -90,6 +105,7 @@ pub trait Store:
     + MemoryStore
     + RunStore
     + AnswerStore
+    + JobStore
     + VectorStore
     + Search
     + Send

@@ -34,6 +34,7 @@ pub trait VectorStore {
         after: Option<Uuid>,
         limit: usize,
     ) -> Result<Vec<Unembedded>>;
+    async fn count_unembedded(&self, scope: Scope, stamp: &ModelStamp) -> Result<u64>;
     async fn lookup_unembedded(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Unembedded>>;
     async fn put_vectors(
         &self,

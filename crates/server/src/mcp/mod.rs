@@ -10,6 +10,7 @@
 mod edge;
 mod handler;
 mod input;
+mod job;
 mod memory;
 mod prompt;
 mod recall;

@@ -6,36 +6,37 @@ use std::sync::Arc;
 use axum::Json as Answer;
 use axum::extract::State;
 use mnemic_core::principal::{ADMIN, Principal};
-use mnemic_core::{Error, Mnemic, job};
+use mnemic_core::{Error, Mnemic};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Auth, Body, Name, NoBody, NoParameters, Query};
+use super::extract::{Auth, Body, Name, NoParameters, OptionalJson, Query};
 use super::parameters::WorkspacePath;
 use super::responses::{BodyFaults, ReadFaults};
 use crate::http::problem::Result;
 use crate::wire::PageResponse;
 use crate::wire::health::DoctorResponse;
-use crate::wire::job::{JobReportResponse, JobResponse};
+use crate::wire::job::{JobReportResponse, JobResponse, RunJobRequest};
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(list)).routes(routes!(run)).routes(routes!(doctor))
 }
 
-/// The jobs that can be run by hand.
+/// The jobs, and how they stand in this workspace.
 #[utoipa::path(
     get, path = "/v1/workspaces/{ws}/jobs", tag = "jobs", operation_id = "list_jobs",
     params(WorkspacePath),
     responses((status = 200, body = PageResponse<JobResponse>), ReadFaults),
 )]
 async fn list(
-    Auth(_): Auth,
+    State(mnemic): State<Arc<Mnemic>>,
+    Auth(principal): Auth,
     Query(NoParameters {}): Query<NoParameters>,
-) -> Answer<PageResponse<JobResponse>> {
-    let items = job::NAMES.iter().map(|&name| JobResponse { name: name.to_owned() }).collect();
-    Answer(PageResponse { items, next_cursor: None })
+) -> Result<Answer<PageResponse<JobResponse>>> {
+    let items = mnemic.list_jobs(&principal).await?.into_iter().map(Into::into).collect();
+    Ok(Answer(PageResponse { items, next_cursor: None }))
 }
 
 #[derive(IntoParams)]
@@ -52,20 +53,20 @@ struct JobPath {
 
 /// Runs a job and answers when it is done.
 ///
-/// Jobs go on where they were interrupted, so running one again is harmless and
-/// `Idempotency-Key` has no effect.
+/// While somebody else runs it, the answer is 409. Jobs go on where they were interrupted, so
+/// running one again is harmless and `Idempotency-Key` has no effect.
 #[utoipa::path(
     post, path = "/v1/workspaces/{ws}/jobs/{name}/run", tag = "jobs", operation_id = "run_job",
-    params(JobPath),
+    params(JobPath), request_body = Option<RunJobRequest>,
     responses((status = 200, body = JobReportResponse), BodyFaults),
 )]
 async fn run(
     State(mnemic): State<Arc<Mnemic>>,
     Auth(principal): Auth,
     Name(name): Name,
-    Body(NoBody): Body<NoBody>,
+    Body(OptionalJson(RunJobRequest { dry_run })): Body<OptionalJson<RunJobRequest>>,
 ) -> Result<Answer<JobReportResponse>> {
-    Ok(Answer(mnemic.run_job(&principal, &name).await?.into()))
+    Ok(Answer(mnemic.run_job(&principal, &name, dry_run).await?.into()))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -62,6 +62,9 @@ async fn every_tool_answers_as_its_schema_says() {
             ("workspace_disable_memory", json!({})),
             ("workspace_enable_memory", json!({})),
             ("workspace_settings", json!({})),
+            ("jobs_run", json!({"name": "cleanup", "dry_run": true})),
+            ("jobs_run", json!({"name": "cleanup"})),
+            ("jobs_list", json!({})),
             ("workspace_update_settings", json!({"memory": {"retention_days": 30}})),
         ];
         for (tool, arguments) in calls {

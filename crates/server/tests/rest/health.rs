@@ -81,7 +81,22 @@ async fn the_doctor_reports_part_by_part() {
 async fn jobs_are_listed_and_run() {
     let house = House::new().await;
     let jobs = house.get("/v1/workspaces/current/jobs").await.expect(200);
-    assert_eq!(jobs["items"], json!([{"name": "reembed"}]));
+    let reembed = jobs["items"].as_array().unwrap().iter().find(|job| job["name"] == "reembed");
+    assert_eq!(reembed.unwrap()["last_run"], json!(null));
+    let dry = house
+        .post("/v1/workspaces/current/jobs/cleanup/run", &json!({"dry_run": true}))
+        .await
+        .expect(200);
+    assert_eq!(dry, json!({"name": "cleanup", "dry_run": true, "changed": 0}));
+    house.act("/v1/workspaces/current/jobs/cleanup/run").await.expect(200);
+    let jobs = house.get("/v1/workspaces/current/jobs").await.expect(200);
+    let cleanup = &jobs["items"][0];
+    assert_eq!(
+        (&cleanup["name"], &cleanup["cadence_seconds"]),
+        (&json!("cleanup"), &json!(86_400))
+    );
+    assert_eq!(cleanup["last_run"]["error"], json!(null));
+    assert!(cleanup["next_run_at"].is_string() && cleanup["running_since"].is_null(), "{cleanup}");
     let run = house.act("/v1/workspaces/current/jobs/reembed/run").await;
     run.refused(503, "model_unavailable");
 }

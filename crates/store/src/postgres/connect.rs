@@ -12,11 +12,12 @@ use super::{SCHEMA, options::Options};
 const SERVER_MIN: i32 = 150_000;
 const VECTOR_MIN: [u32; 3] = [0, 8, 4];
 
-/// Our schema, and whichever one has pgvector; what else a session needs to be well-behaved.
+/// Our schema, and whichever one has pgvector; what else a session needs to be well-behaved. A
+/// batch keeps its workspace's others waiting, so a server that stops in its midst is cut off.
 const SET_UP: &str = "
     SELECT set_config('search_path', format('%I, %I', $1::text, n.nspname), false),
            set_config('statement_timeout', $2::text, false),
-           set_config('idle_in_transaction_session_timeout', $2::text, false),
+           set_config('idle_in_transaction_session_timeout', '10s', false),
            set_config('application_name', 'mnemic', false)
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'";
 

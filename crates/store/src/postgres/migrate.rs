@@ -20,7 +20,8 @@ macro_rules! migration {
 }
 
 /// The schema of this version.
-pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "initial")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!(1, "0001", "initial"), migration!(2, "0002", "job")];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.
 const RECORD: &str = "

@@ -24,7 +24,8 @@ macro_rules! migration {
 }
 
 /// The schema of this version.
-pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "initial")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!(1, "0001", "initial"), migration!(2, "0002", "job")];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {
     let failed = |error| store_error("preparing the migrations", error);

@@ -18,6 +18,11 @@ static KEEP: Statement = Statement::workspace(
      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (workspace_id, key) DO NOTHING",
 );
 
+pub(crate) static COUNT_BEFORE: Statement = Statement::workspace(
+    "answer.count_before",
+    "SELECT count(*) AS rows FROM answers WHERE workspace_id = $1 AND created_at < $2",
+);
+
 pub(crate) static DROP_BEFORE: Statement = Statement::workspace(
     "answer.drop_before",
     "DELETE FROM answers WHERE workspace_id = $1 AND created_at < $2 RETURNING key",
@@ -29,7 +34,7 @@ static ERASE_OF: Statement = Statement::workspace(
     "DELETE FROM answers WHERE workspace_id = $1 AND CAST(body AS TEXT) LIKE $2",
 );
 
-pub(crate) static ALL: &[&Statement] = &[&FIND, &KEEP, &DROP_BEFORE, &ERASE_OF];
+pub(crate) static ALL: &[&Statement] = &[&FIND, &KEEP, &COUNT_BEFORE, &DROP_BEFORE, &ERASE_OF];
 
 /// A key that is there already means that the same request is being carried out elsewhere.
 pub(crate) fn keep(answer: &Answer) -> Step {

@@ -6,6 +6,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod edge;
+pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod run;
 pub(crate) mod token;
@@ -21,11 +22,20 @@ use crate::{Expect, Statement, Step, Value};
 
 /// All of them, for the tests that prepare each on every engine and prove its scope.
 pub fn all() -> impl Iterator<Item = &'static Statement> {
-    [workspace::ALL, token::ALL, memory::ALL, edge::ALL, run::ALL, answer::ALL, vector::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
-        .chain(workspace::CONTENTS.iter().flat_map(|content| [&content.count, &content.empty]))
+    [
+        workspace::ALL,
+        token::ALL,
+        memory::ALL,
+        edge::ALL,
+        run::ALL,
+        answer::ALL,
+        vector::ALL,
+        job::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+    .chain(workspace::CONTENTS.iter().flat_map(|content| [&content.count, &content.empty]))
 }
 
 /// A step that must change exactly one row; otherwise somebody else was faster.

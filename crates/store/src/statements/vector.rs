@@ -31,6 +31,14 @@ pub(crate) static LIST_MISSING: Statement = Statement::workspace(
      ORDER BY m.id LIMIT $4",
 );
 
+pub(crate) static COUNT_MISSING: Statement = Statement::workspace(
+    "vector.count_missing",
+    "SELECT count(*) AS rows FROM memories m
+     WHERE m.workspace_id = $1 AND m.deleted_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM vectors v
+                       WHERE v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2)",
+);
+
 pub(crate) static LOOKUP_TEXT: Statement = Statement::workspace(
     "vector.lookup_text",
     "SELECT m.id, m.content FROM memories m
@@ -48,7 +56,7 @@ pub(crate) static DROP_OTHERS: Statement = Statement::workspace(
 );
 
 pub(crate) static ALL: &[&Statement] =
-    &[&PUT, &LOOKUP, &LIST_MISSING, &LOOKUP_TEXT, &ERASE_OF, &DROP_OTHERS];
+    &[&PUT, &LOOKUP, &LIST_MISSING, &COUNT_MISSING, &LOOKUP_TEXT, &ERASE_OF, &DROP_OTHERS];
 
 pub(crate) fn put(stamp: &ModelStamp, embedded: &Embedded) -> Step {
     let code = mnemic_recall::quantise(&embedded.vector);

@@ -81,7 +81,7 @@ macro_rules! contents {
     };
 }
 
-contents!["answers", "citations", "runs", "edges", "vectors", "memories"];
+contents!["jobs", "answers", "citations", "runs", "edges", "vectors", "memories"];
 
 pub(crate) static ALL: &[&Statement] =
     &[&LOOKUP, &FIND, &LIST, &ADD, &UPDATE, &HIDE, &EXISTS, &ERASE, &ERASE_TOKENS];

@@ -17,6 +17,10 @@ impl<E: SearchEngine> AnswerStore for EngineStore<E> {
         self.first(own(scope), &answer::FIND, values![key], answer::from_row).await
     }
 
+    async fn count_answers(&self, scope: Workspaced, before: Timestamp) -> Result<u64> {
+        self.count(own(scope), &answer::COUNT_BEFORE, values![before]).await
+    }
+
     async fn drop_answers(&self, scope: Workspaced, before: Timestamp) -> Result<u64> {
         self.affected(own(scope), &answer::DROP_BEFORE, values![before]).await
     }

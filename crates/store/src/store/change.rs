@@ -3,7 +3,7 @@
 use mnemic_core::ids::MemoryId;
 use mnemic_core::store::Change;
 
-use crate::statements::{answer, edge, memory, run, vector};
+use crate::statements::{answer, edge, job, memory, run, vector};
 use crate::{Batch, Step};
 
 pub(super) fn add_change(batch: &mut Batch, change: &Change) {
@@ -35,6 +35,12 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         }
         Change::KeepAnswer(kept) => {
             batch.push(answer::keep(kept));
+        }
+        Change::HoldClaim { job, epoch, until } => {
+            batch.push(job::hold(job, *epoch, *until));
+        }
+        Change::FinishJob { job, epoch, run } => {
+            batch.push(job::finish(job, *epoch, run));
         }
     }
 }

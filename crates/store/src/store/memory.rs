@@ -11,7 +11,7 @@ use mnemic_core::store::MemoryStore;
 
 use super::{EngineStore, behind, own};
 use crate::statements::memory;
-use crate::{Batch, Fields, SearchEngine, values};
+use crate::{Batch, SearchEngine, values};
 
 #[async_trait]
 impl<E: SearchEngine> MemoryStore for EngineStore<E> {
@@ -70,7 +70,6 @@ impl<E: SearchEngine> MemoryStore for EngineStore<E> {
     }
 
     async fn count_memories(&self, scope: Workspaced) -> Result<u64> {
-        let rows = self.first(own(scope), &memory::COUNT, vec![], |row| row.int("rows")).await?;
-        Ok(rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0))
+        self.count(own(scope), &memory::COUNT, vec![]).await
     }
 }

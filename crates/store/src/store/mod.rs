@@ -2,6 +2,7 @@
 
 mod answer;
 mod change;
+mod job;
 mod memory;
 mod run;
 mod search;
@@ -16,7 +17,7 @@ use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::{Change, Finding, Store};
 use uuid::Uuid;
 
-use crate::{Batch, CheckDepth, Row, Scope, SearchEngine, Statement, Value};
+use crate::{Batch, CheckDepth, Fields, Row, Scope, SearchEngine, Statement, Value};
 use change::{add_change, erases};
 
 /// A store on an engine.
@@ -41,6 +42,17 @@ impl<E: SearchEngine> EngineStore<E> {
         from_row: impl Fn(&Row) -> Result<T>,
     ) -> Result<Vec<T>> {
         self.engine.read(scope, statement, params).await?.iter().map(from_row).collect()
+    }
+
+    /// What a `SELECT count(*) AS rows …` counts.
+    async fn count(
+        &self,
+        scope: Scope,
+        statement: &'static Statement,
+        params: Vec<Value>,
+    ) -> Result<u64> {
+        let rows = self.first(scope, statement, params, |row| row.int("rows")).await?;
+        Ok(rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0))
     }
 
     async fn first<T>(

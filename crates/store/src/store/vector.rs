@@ -29,6 +29,10 @@ impl<E: SearchEngine> VectorStore for EngineStore<E> {
         self.all(own(scope), &vector::LIST_MISSING, params, vector::text_from_row).await
     }
 
+    async fn count_unembedded(&self, scope: Workspaced, stamp: &ModelStamp) -> Result<u64> {
+        self.count(own(scope), &vector::COUNT_MISSING, values![stamp.key()]).await
+    }
+
     async fn lookup_unembedded(&self, scope: Workspaced, ids: &[Uuid]) -> Result<Vec<Unembedded>> {
         let params = ids.iter().map(|id| values![*id]).collect();
         self.each(own(scope), &vector::LOOKUP_TEXT, params, vector::text_from_row).await

@@ -73,8 +73,7 @@ impl<E: SearchEngine> EngineStore<E> {
     async fn count_contents(&self, scope: Scope) -> Result<u64> {
         let mut total = 0;
         for content in workspace::CONTENTS {
-            let rows = self.first(scope, &content.count, vec![], |row| row.int("rows")).await?;
-            total += rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
+            total += self.count(scope, &content.count, vec![]).await?;
         }
         Ok(total)
     }

@@ -69,6 +69,25 @@ pub(crate) async fn one_key_at_sixteen_hands_has_one_effect(w: World) {
     assert_eq!(w.list(&w.operator, &MemoryFilter::default()).await.len(), 1);
 }
 
+pub(crate) async fn a_key_holds_across_servers(w: World) {
+    let (other, _) = w.another_server();
+    for round in 0..10 {
+        let servers = [w.mnemic.clone(), other.clone()];
+        let operator = w.operator.clone();
+        let made = at_once(8, |number| {
+            let (mnemic, operator) = (servers[number % 2].clone(), operator.clone());
+            async move {
+                let caller = keyed(&operator, &format!("k{round}"), "create");
+                mnemic.create_memory(&caller, text("once")).await.unwrap().id
+            }
+        })
+        .await;
+        assert!(made.iter().all(|id| *id == made[0]), "{made:?}");
+        let stored = w.list(&w.operator, &MemoryFilter::default()).await;
+        assert_eq!(stored.len(), round + 1);
+    }
+}
+
 pub(crate) async fn a_key_is_good_for_one_request_only(w: World) {
     w.mnemic.create_memory(&keyed(&w.operator, "k1", "one"), text("one")).await.unwrap();
     let other = keyed(&w.operator, "k1", "two");
@@ -98,10 +117,10 @@ pub(crate) async fn an_answer_is_kept_for_a_day(w: World) {
     let key = keyed(&w.operator, "k1", "create");
     let first = w.mnemic.create_memory(&key, text("daily")).await.unwrap();
     w.clock.forward(DAY);
-    w.mnemic.tidy().await.unwrap();
+    w.mnemic.run_job(&w.operator, "cleanup", false).await.unwrap();
     assert_eq!(w.mnemic.create_memory(&key, text("daily")).await.unwrap().id, first.id);
     w.clock.forward(crate::world::TICK);
-    w.mnemic.tidy().await.unwrap();
+    w.mnemic.run_job(&w.operator, "cleanup", false).await.unwrap();
     assert_ne!(w.mnemic.create_memory(&key, text("daily")).await.unwrap().id, first.id);
 }
 

@@ -11,6 +11,7 @@ mod erasure;
 mod history;
 mod idempotency;
 mod isolation;
+mod job;
 mod memory;
 mod model;
 mod place;
@@ -117,11 +118,22 @@ macro_rules! behaviour {
                 a_repetition_gets_the_first_answer_and_has_no_effect
                 every_kind_of_write_honours_its_key
                 one_key_at_sixteen_hands_has_one_effect
+                a_key_holds_across_servers
                 a_key_is_good_for_one_request_only
                 a_refused_request_leaves_its_key_free
                 keys_of_two_workspaces_do_not_meet
                 an_answer_is_kept_for_a_day
                 a_key_out_of_bounds_is_refused
+            }
+            behaviour! { in job, $open:
+                two_servers_run_a_due_job_once
+                a_server_paused_past_its_lease_has_no_effect
+                a_claimed_job_is_refused_to_others_until_it_ends
+                a_lost_claim_commits_nothing_on_its_way_either
+                a_failure_is_written_down_and_tried_again
+                a_dry_run_counts_and_changes_nothing
+                jobs_are_for_admins_and_members
+                an_unknown_job_is_named
             }
             behaviour! { in isolation, $open:
                 another_workspaces_id_is_like_one_that_never_was

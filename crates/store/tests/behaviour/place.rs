@@ -12,10 +12,13 @@ use tempfile::TempDir;
 /// A store that can be opened, and opened again.
 pub(crate) trait Place: Send + Sync {
     fn open(&self) -> Opened;
+    /// What another server of the same store would use while this one is open.
+    fn beside(&self, opened: &Opened) -> Opened;
     /// Whether these bytes are anywhere in what the store keeps.
     fn has(&self, bytes: &str) -> bool;
 }
 
+#[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     /// The same store, for what core has no way to ask.
@@ -62,6 +65,11 @@ impl Place for Embedded {
         mnemic_store::open_embedded(&path, options, self.index_bytes_max).unwrap().into()
     }
 
+    /// One process has the directory, so whatever works at once works on one store.
+    fn beside(&self, opened: &Opened) -> Opened {
+        opened.clone()
+    }
+
     /// In none of its files, whatever a row or a page in them says.
     fn has(&self, bytes: &str) -> bool {
         std::fs::read_dir(self.directory.path()).unwrap().any(|file| {
@@ -91,6 +99,10 @@ impl Place for Shared {
     fn open(&self) -> Opened {
         let options = postgres::Options::default();
         wait(mnemic_store::open_postgres(&self.url, options)).unwrap().into()
+    }
+
+    fn beside(&self, _: &Opened) -> Opened {
+        self.open()
     }
 
     /// In no row: what a deleted row leaves in files is the database's own business.

@@ -431,15 +431,15 @@ pub(crate) async fn words_serve_while_a_new_model_moves_in(mut w: World) {
 pub(crate) async fn reembedding_fills_what_lacks_a_vector(mut w: World) {
     let who = w.operator.clone();
     create_many(&w, &who, 70, || text("umbrella stand")).await;
-    let none = w.mnemic.run_job(&who, "reembed").await;
+    let none = w.mnemic.run_job(&who, "reembed", false).await;
     assert_eq!(seen(none).0, "model_unavailable");
     w.slot.set(EmbedderState::Ready(Arc::new(HashModel::new("small"))));
-    assert_eq!(w.mnemic.run_job(&who, "reembed").await.unwrap().changed, 70);
-    assert_eq!(w.mnemic.run_job(&who, "reembed").await.unwrap().changed, 0);
+    assert_eq!(w.mnemic.run_job(&who, "reembed", false).await.unwrap().changed, 70);
+    assert_eq!(w.mnemic.run_job(&who, "reembed", false).await.unwrap().changed, 0);
     w.embed_with(HashModel::new("small")).await;
     let request = RecallRequest { limit: Some(100), ..by(Technique::Vectors, "umbrella") };
     assert_eq!(w.found(&who, &request).await.len(), 70);
-    assert_eq!(seen(w.mnemic.run_job(&who, "no such").await).0, "invalid_field");
+    assert_eq!(seen(w.mnemic.run_job(&who, "no such", false).await).0, "invalid_field");
 }
 
 pub(crate) async fn a_restored_memory_is_found_by_meaning_again(mut w: World) {

@@ -76,6 +76,13 @@ impl World {
         Self { mnemic, slot, opened, ..self }
     }
 
+    /// Another server of the same store, with a clock of its own that shows the same time.
+    pub(crate) fn another_server(&self) -> (Arc<Mnemic>, Arc<HandClock>) {
+        let clock = Arc::new(HandClock(Mutex::new(self.now())));
+        let store = self.place.beside(&self.opened).store;
+        (Arc::new(Mnemic::new(store, self.slot.clone(), clock.clone())), clock)
+    }
+
     /// Brings a model in, as a server does, and lets vectors follow their texts.
     pub(crate) async fn embed_with(&mut self, model: impl Embedder) {
         self.mnemic.adopt_model(Arc::new(model)).await.unwrap();

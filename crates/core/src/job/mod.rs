@@ -1,0 +1,212 @@
+//! Work that goes on behind the requests: by itself on a schedule, or by hand.
+//!
+//! A job works on one workspace at a time, under a [`Claim`]. Claims are numbered by an epoch:
+//! whoever was paused past its lease finds its number outdated and commits nothing, so a job has
+//! one effect however many servers there are and wherever one of them is killed.
+
+mod claim;
+mod cleanup;
+mod reembed;
+mod schedule;
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub use claim::{Claim, LEASE_DEFAULT};
+
+use crate::Mnemic;
+use crate::error::{Error, Result};
+use crate::ids::{WorkspaceId, shorten};
+use crate::page::Position;
+use crate::principal::{Action, Principal, Scope, authorize};
+use crate::store::Change;
+
+/// Every job, in the order of their names.
+static JOBS: &[&dyn Job] = &[&cleanup::Cleanup, &reembed::Reembed];
+
+/// A failed job is tried again after this long, doubled with each failure up to its cadence.
+const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(1);
+
+/// One kind of background work.
+#[async_trait]
+pub trait Job: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// How often it runs by itself; `None` means only when it is called for.
+    fn cadence(&self) -> Option<SignedDuration>;
+
+    /// How many records it would change now. Changes nothing.
+    async fn preview(&self, mnemic: &Mnemic, scope: Scope) -> Result<u64>;
+
+    /// Does the work. What it commits on its way it commits through the claim, and each such
+    /// step must be harmless if it is done again; what may happen only once belongs into the
+    /// changes it returns, which are committed together with the end of the run.
+    async fn run(&self, mnemic: &Mnemic, claim: &Claim) -> Result<Done>;
+}
+
+/// What a run came to.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// How many records it changed, with those of `changes`.
+    pub changed: u64,
+    pub changes: Vec<Change>,
+}
+
+impl Done {
+    pub fn changed(changed: u64) -> Self {
+        Self { changed, changes: Vec::new() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobReport {
+    pub name: String,
+    /// Nothing was changed; `changed` is what would have been.
+    pub dry_run: bool,
+    /// How many records it changed.
+    pub changed: u64,
+}
+
+/// What the store remembers of a job in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRecord {
+    pub name: String,
+    /// The number of the last claim.
+    pub epoch: i64,
+    /// Since when it runs and until when it may, where it was claimed and not finished.
+    pub claimed: Option<(Timestamp, Timestamp)>,
+    pub last_run: Option<LastRun>,
+    /// How often it has failed in a row.
+    pub failures: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastRun {
+    pub started_at: Timestamp,
+    pub finished_at: Timestamp,
+    pub changed: u64,
+    /// Why it failed, if it did.
+    pub error: Option<String>,
+}
+
+/// A job as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobState {
+    pub name: String,
+    pub cadence_seconds: Option<u64>,
+    pub running_since: Option<Timestamp>,
+    pub last_run: Option<LastRun>,
+    pub next_run_at: Option<Timestamp>,
+    /// How far it is behind its schedule.
+    pub lag_seconds: u64,
+}
+
+impl Mnemic {
+    /// The jobs, and how they stand in the caller's workspace.
+    pub async fn list_jobs(&self, principal: &Principal) -> Result<Vec<JobState>> {
+        authorize(principal, Action::ReadMemories)?;
+        let records = self.store.list_jobs(principal.scope()).await?;
+        let now = self.clock.now();
+        let state = |job: &&dyn Job| {
+            let record = records.iter().find(|record| record.name == job.name());
+            show(*job, record, now)
+        };
+        Ok(JOBS.iter().map(state).collect())
+    }
+
+    /// Runs a job for the caller's workspace, or says what it would change.
+    pub async fn run_job(
+        &self,
+        principal: &Principal,
+        name: &str,
+        dry_run: bool,
+    ) -> Result<JobReport> {
+        let job = JOBS.iter().find(|job| job.name() == name).ok_or_else(|| {
+            let names: Vec<_> = JOBS.iter().map(|job| job.name()).collect();
+            let problem = format!("`{}` is not one of {}", shorten(name), names.join(", "));
+            Error::invalid("job", problem)
+        })?;
+        self.perform(principal, *job, dry_run).await
+    }
+
+    /// The same for a job of one's own.
+    pub async fn perform(
+        &self,
+        principal: &Principal,
+        job: &dyn Job,
+        dry_run: bool,
+    ) -> Result<JobReport> {
+        authorize(principal, Action::RunJobs)?;
+        let scope = principal.scope();
+        let changed = if dry_run {
+            job.preview(self, scope).await?
+        } else {
+            let claim = self.claim(scope, job.name(), None).await?.ok_or_else(|| {
+                Error::conflict(format!(
+                    "the job {} is being run already; try again when it is done",
+                    job.name()
+                ))
+            })?;
+            self.run_claimed(job, claim).await?
+        };
+        Ok(JobReport { name: job.name().to_owned(), dry_run, changed })
+    }
+
+    pub(crate) async fn workspace_ids(&self) -> Result<Vec<WorkspaceId>> {
+        const PAGE: usize = 200;
+        let mut ids: Vec<WorkspaceId> = Vec::new();
+        loop {
+            let after = ids.last().map(|id| Position::After(id.0));
+            let page = self.store.list_workspaces(after, PAGE).await?;
+            let last = page.len() < PAGE;
+            ids.extend(page.iter().map(|workspace| workspace.id));
+            if last {
+                return Ok(ids);
+            }
+        }
+    }
+
+    /// How many memories each workspace holds, for the metrics.
+    pub async fn sizes(&self) -> Result<Vec<(WorkspaceId, u64)>> {
+        let mut sizes = Vec::new();
+        for id in self.workspace_ids().await? {
+            sizes.push((id, self.store.count_memories(Scope::of_job(id)).await?));
+        }
+        Ok(sizes)
+    }
+}
+
+fn show(job: &dyn Job, record: Option<&JobRecord>, now: Timestamp) -> JobState {
+    let next_run_at = next_run(job, record, now);
+    let running = record.and_then(|record| record.claimed).filter(|(_, until)| now < *until);
+    let lag = next_run_at
+        .filter(|_| running.is_none())
+        .map_or(SignedDuration::ZERO, |next| now.duration_since(next).max(SignedDuration::ZERO));
+    JobState {
+        name: job.name().to_owned(),
+        cadence_seconds: job.cadence().and_then(|every| u64::try_from(every.as_secs()).ok()),
+        running_since: running.map(|(since, _)| since),
+        last_run: record.and_then(|record| record.last_run.clone()),
+        next_run_at,
+        lag_seconds: u64::try_from(lag.as_secs()).unwrap_or(0),
+    }
+}
+
+/// When it is to run by itself; one that never ran is due at once.
+fn next_run(job: &dyn Job, record: Option<&JobRecord>, now: Timestamp) -> Option<Timestamp> {
+    let cadence = job.cadence()?;
+    let Some(record) = record else { return Some(now) };
+    let Some(last) = &record.last_run else { return Some(now) };
+    let pause = match u32::try_from(record.failures - 1) {
+        Ok(doublings) => {
+            let factor = 2_i32.saturating_pow(doublings.min(16));
+            RETRY_FIRST.saturating_mul(factor).min(cadence)
+        }
+        Err(_) => cadence,
+    };
+    last.finished_at.checked_add(pause).ok()
+}
+
+#[cfg(test)]
+mod tests;

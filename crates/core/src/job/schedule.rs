@@ -1,0 +1,87 @@
+//! Jobs that run by themselves: every server looks for what is due; claims let one do it.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::{JOBS, Job, next_run};
+use crate::Mnemic;
+use crate::error::{Code, Result};
+use crate::ids::WorkspaceId;
+use crate::principal::Scope;
+
+/// How often a server looks.
+const LOOK_PERIOD: Duration = Duration::from_secs(15);
+
+impl Mnemic {
+    /// Runs jobs when they are due, for ever.
+    pub async fn run_jobs(&self) {
+        let mut next = HashMap::new();
+        loop {
+            if let Err(e) = self.run_due(&mut next).await {
+                tracing::warn!(error = %e, "due jobs could not be looked for; trying again");
+            }
+            tokio::time::sleep(LOOK_PERIOD).await;
+        }
+    }
+
+    /// Runs what is due now, once; says how many jobs that were.
+    pub async fn run_due_jobs(&self) -> Result<usize> {
+        self.run_due(&mut HashMap::new()).await
+    }
+
+    /// `next` remembers when each workspace has work again, so that the idle ones cost nothing.
+    async fn run_due(&self, next: &mut HashMap<WorkspaceId, Timestamp>) -> Result<usize> {
+        let mut ran = 0;
+        let workspaces = self.workspace_ids().await?;
+        next.retain(|id, _| workspaces.contains(id));
+        for id in workspaces {
+            if next.get(&id).is_some_and(|at| self.clock.now() < *at) {
+                continue;
+            }
+            let (count, at) = self.run_due_in(Scope::of_job(id)).await?;
+            ran += count;
+            next.insert(id, at);
+        }
+        Ok(ran)
+    }
+
+    /// Returns how many jobs were run, and when there is work again.
+    async fn run_due_in(&self, scope: Scope) -> Result<(usize, Timestamp)> {
+        let records = self.store.list_jobs(scope).await?;
+        let (mut ran, mut again) = (0, Timestamp::MAX);
+        for job in JOBS {
+            let record = records.iter().find(|record| record.name == job.name());
+            let now = self.clock.now();
+            let Some(due) = next_run(*job, record, now) else { continue };
+            if due > now {
+                again = again.min(due);
+                continue;
+            }
+            // Whatever comes of it, here or on another server, is looked at in the next round.
+            again = again.min(now);
+            let epoch = record.map_or(0, |record| record.epoch);
+            ran += usize::from(self.run_if_unclaimed(*job, scope, epoch).await?);
+        }
+        Ok((ran, again))
+    }
+
+    /// A failure is written down with the job and does not keep the others from running.
+    async fn run_if_unclaimed(&self, job: &dyn Job, scope: Scope, epoch: i64) -> Result<bool> {
+        let claimed = match self.claim(scope, job.name(), Some(epoch)).await {
+            // The workspace was deleted a moment ago.
+            Err(e) if e.code() == Code::Conflict => return Ok(false),
+            claimed => claimed?,
+        };
+        let Some(claim) = claimed else { return Ok(false) };
+        match self.run_claimed(job, claim).await {
+            Ok(changed) => {
+                let workspace = scope.workspace();
+                tracing::debug!(job = job.name(), %workspace, changed, "a job is done");
+            }
+            Err(e) => tracing::warn!(job = job.name(), error = %e, "a job failed"),
+        }
+        Ok(true)
+    }
+}
