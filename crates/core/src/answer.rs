@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::Mnemic;
 use crate::error::{Code, Error, Kind, Result};
-use crate::principal::Caller;
+use crate::principal::{Caller, Operation};
 use crate::store::Change;
 
 /// How long a key is remembered.
@@ -39,25 +39,33 @@ impl Mnemic {
     pub(crate) async fn decide<'d, T>(
         &self,
         caller: &Caller,
+        operation: &'static Operation,
         decide: impl Fn() -> Pending<'d, (T, Vec<Change>)> + Send + Sync,
     ) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + Sync,
     {
-        self.retry_stale(|| {
+        let started = self.clock.now();
+        let outcome = self.retry_stale(|| {
             Box::pin(async {
                 if let Some(first) = self.replay(caller).await? {
                     return Ok(first);
                 }
                 let (result, mut changes) = decide().await?;
+                let entry = self.audit_change(&caller.principal, operation, &changes, started);
+                changes.extend(entry);
                 changes.extend(self.answer_change(caller, &result)?);
                 let filled = changes.iter().filter_map(Change::needs_vector).collect::<Vec<_>>();
                 self.store.commit(caller.scope(), changes).await?;
                 self.fill.enqueue(caller.scope(), filled);
                 Ok(result)
             })
-        })
-        .await
+        });
+        let outcome = outcome.await;
+        if let Err(e) = &outcome {
+            self.note_failure(&caller.principal, operation, e, started);
+        }
+        outcome
     }
 
     pub(crate) async fn retry_stale<'d, T>(

@@ -5,6 +5,7 @@
 //! surface is a thin adapter over it.
 
 pub mod answer;
+pub mod audit;
 pub mod clock;
 pub mod edge;
 pub mod embed;
@@ -40,6 +41,8 @@ pub struct Mnemic {
     fill: fill::Fill,
     reinforce: reinforce::Reinforce,
     lease: Duration,
+    log: audit::Log,
+    audit_days: u32,
 }
 
 impl Mnemic {
@@ -52,6 +55,8 @@ impl Mnemic {
             fill: fill::Fill::default(),
             reinforce: reinforce::Reinforce::default(),
             lease: job::LEASE_DEFAULT,
+            log: audit::Log::default(),
+            audit_days: audit::RETENTION_DAYS_DEFAULT,
         }
     }
 
@@ -59,6 +64,12 @@ impl Mnemic {
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
+    }
+
+    /// How many days of audit are kept.
+    #[must_use]
+    pub fn with_audit_days(self, audit_days: u32) -> Self {
+        Self { audit_days, ..self }
     }
 
     /// Whether the store answers at all; cheap enough for a probe.
@@ -87,6 +98,7 @@ impl Mnemic {
     /// Writes down what is still in flight and closes the store.
     pub async fn close(&self) {
         self.flush_accesses().await;
+        self.flush_audit().await;
         self.store.close().await;
     }
 }

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Level;
 use crate::error::{Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 
@@ -59,6 +60,8 @@ pub struct Principal {
     pub operator: bool,
     /// Which tools it is shown, whatever the server's default.
     pub profile: Option<Profile>,
+    /// How much its workspace writes down of what it does.
+    pub audit: Level,
 }
 
 impl Principal {
@@ -124,6 +127,7 @@ pub enum Action {
     /// Removal without a way back.
     EraseMemories,
     RunJobs,
+    ReadAudit,
 }
 
 impl Action {
@@ -138,6 +142,7 @@ impl Action {
             Self::WriteMemories => "write memories",
             Self::EraseMemories => "erase memories for good",
             Self::RunJobs => "run jobs",
+            Self::ReadAudit => "read the audit",
         }
     }
 
@@ -146,7 +151,9 @@ impl Action {
         match self {
             Self::ManageWorkspaces => principal.operator,
             Self::ManageTokens | Self::DeleteWorkspace => principal.operator || is(&[ADMIN]),
-            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs => is(&[ADMIN, MEMBER]),
+            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
+                is(&[ADMIN, MEMBER])
+            }
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
             Self::ReadMemories | Self::WriteMemories => true,
         }
@@ -156,7 +163,7 @@ impl Action {
         match self {
             Self::ManageWorkspaces => "an operator's token",
             Self::ManageTokens | Self::DeleteWorkspace => "the role admin",
-            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs => {
+            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
                 "the role admin or member"
             }
             Self::ToggleMemory => "the role admin, member or agent",
@@ -165,13 +172,26 @@ impl Action {
     }
 }
 
+/// Something a caller can ask for: its name in the audit, and what it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    pub name: &'static str,
+    pub action: Action,
+}
+
+impl Operation {
+    pub const fn new(name: &'static str, action: Action) -> Self {
+        Self { name, action }
+    }
+}
+
 /// The one place where a role is weighed against what it wants to do.
-pub fn authorize(principal: &Principal, action: Action) -> Result<()> {
+pub(crate) fn refuse(principal: &Principal, action: Action) -> Option<Error> {
     if action.allowed_to(principal) {
-        return Ok(());
+        return None;
     }
     let Principal { role, .. } = principal;
-    Err(Error::denied(format!(
+    Some(Error::denied(format!(
         "the role `{role}` may not {}: that needs {}",
         action.phrase(),
         action.needs()

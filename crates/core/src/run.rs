@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::{MemoryId, shorten};
-use crate::principal::{Action, Caller, authorize};
+use crate::principal::{Action, Caller, Operation};
 use crate::store::Change;
 use crate::text::check_name;
 
@@ -52,6 +52,8 @@ pub enum Reason {
     AlreadyCounted,
 }
 
+static FINISH: Operation = Operation::new("run.finish", Action::WriteMemories);
+
 impl Mnemic {
     /// Counts what a finished run cites: once per run and memory, however often it is cited
     /// and however often this is called.
@@ -62,7 +64,7 @@ impl Mnemic {
         text: &str,
         outcome: Option<&str>,
     ) -> Result<Citations> {
-        authorize(&caller.principal, Action::WriteMemories)?;
+        self.authorize(&caller.principal, &FINISH)?;
         check_name("run_id", run_id)?;
         if let Some(outcome) = outcome {
             check_name("outcome", outcome)?;
@@ -78,7 +80,7 @@ impl Mnemic {
             let problem = format!("cites {count} memories, the limit is {CITATIONS_MAX}");
             return Err(Error::invalid("text", problem));
         }
-        self.decide(caller, || {
+        self.decide(caller, &FINISH, || {
             Box::pin(async {
                 let scope = caller.scope();
                 let cited: Vec<_> = cited.iter().copied().collect();

@@ -12,7 +12,7 @@ use crate::clock::random_bytes;
 use crate::error::{Code, Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{ADMIN, Action, Principal, Profile, authorize};
+use crate::principal::{ADMIN, Action, Operation, Principal, Profile};
 use crate::text::{check_name, check_optional_name};
 
 const PREFIX: &str = "mnemic_";
@@ -106,6 +106,10 @@ fn push_hex(text: &mut String, bytes: &[u8]) {
     }
 }
 
+static CREATE: Operation = Operation::new("token.create", Action::ManageTokens);
+static LIST_TOKENS: Operation = Operation::new("token.list", Action::ManageTokens);
+static REVOKE: Operation = Operation::new("token.revoke", Action::ManageTokens);
+
 impl Mnemic {
     /// Who this token speaks for. Every reason to refuse looks the same from outside.
     pub async fn authenticate(&self, token: &str) -> Result<Principal> {
@@ -124,7 +128,7 @@ impl Mnemic {
         principal: &Principal,
         wish: NewToken,
     ) -> Result<(Token, Secret)> {
-        authorize(principal, Action::ManageTokens)?;
+        self.authorize(principal, &CREATE)?;
         check_name("role", &wish.role)?;
         check_optional_name("agent", wish.agent.as_deref())?;
         check_optional_name("user", wish.user.as_deref())?;
@@ -156,6 +160,7 @@ impl Mnemic {
             revoked_at: None,
         };
         self.store.add_token(&token, &secret.hash()).await?;
+        self.note_done(principal, &CREATE, &[token.id.0], now);
         Ok((token, secret))
     }
 
@@ -165,7 +170,7 @@ impl Mnemic {
         principal: &Principal,
         page: &PageRequest,
     ) -> Result<Page<Token>> {
-        authorize(principal, Action::ManageTokens)?;
+        self.authorize(principal, &LIST_TOKENS)?;
         let (limit, position) = (page.limit()?, page.position(LIST)?);
         let tokens =
             self.store.list_tokens(visible(principal), position, limit.saturating_add(1)).await?;
@@ -174,9 +179,13 @@ impl Mnemic {
 
     /// Revokes a token from the next request on. Revoking twice is no error.
     pub async fn revoke_token(&self, principal: &Principal, id: TokenId) -> Result<()> {
-        authorize(principal, Action::ManageTokens)?;
-        let found = self.store.revoke_token(visible(principal), id, self.clock.now()).await?;
-        if found { Ok(()) } else { Err(Error::not_found("token")) }
+        self.authorize(principal, &REVOKE)?;
+        let now = self.clock.now();
+        if !self.store.revoke_token(visible(principal), id, now).await? {
+            return Err(Error::not_found("token"));
+        }
+        self.note_done(principal, &REVOKE, &[id.0], now);
+        Ok(())
     }
 }
 

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Mnemic;
+use crate::audit::Level;
 use crate::error::{Code, Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{ADMIN, Action, Caller, Principal, authorize};
+use crate::principal::{ADMIN, Action, Caller, Operation, Principal};
 use crate::text::check_name;
 use crate::token::{NewToken, Secret};
 
@@ -35,6 +36,14 @@ pub struct Workspace {
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub memory: MemorySettings,
+    pub audit: AuditSettings,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditSettings {
+    /// How much is written down of what is done.
+    pub level: Level,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +110,11 @@ pub struct Erasure {
     pub remaining: u64,
 }
 
+static CREATE: Operation = Operation::new("workspace.create", Action::ManageWorkspaces);
+static DELETE: Operation = Operation::new("workspace.delete", Action::DeleteWorkspace);
+static UPDATE: Operation = Operation::new("workspace.update_settings", Action::ChangeSettings);
+static TOGGLE: Operation = Operation::new("workspace.toggle_memory", Action::ToggleMemory);
+
 impl Mnemic {
     /// Makes an operator's token, and the first workspace if there is none yet. For whoever
     /// holds the store itself, and so needs no token to prove it.
@@ -117,6 +131,7 @@ impl Mnemic {
             user: None,
             operator: true,
             profile: None,
+            audit: Level::default(),
         };
         let wish = NewToken { role: ADMIN.to_owned(), operator: true, ..NewToken::default() };
         let (_, secret) = self.create_token(&root, wish).await?;
@@ -124,7 +139,7 @@ impl Mnemic {
     }
 
     pub async fn create_workspace(&self, caller: &Caller, name: &str) -> Result<Workspace> {
-        authorize(&caller.principal, Action::ManageWorkspaces)?;
+        self.authorize(&caller.principal, &CREATE)?;
         check_name("name", name)?;
         if let Some(first) = self.replay(caller).await? {
             return Ok(first);
@@ -132,7 +147,9 @@ impl Mnemic {
         if self.store.find_workspace(name).await?.is_some() {
             return Err(taken(name));
         }
+        let started = self.clock.now();
         let workspace = self.make_workspace(name).await?;
+        self.note_done(&caller.principal, &CREATE, &[workspace.id.0], started);
         // The name is unique, so a repetition that comes between the two writes is refused
         // rather than carried out twice.
         self.keep_answer(caller, &workspace).await?;
@@ -179,28 +196,38 @@ impl Mnemic {
 
     /// Changes the settings that `patch` names and returns all of them.
     pub async fn update_settings(&self, principal: &Principal, patch: &Value) -> Result<Settings> {
-        authorize(principal, Action::ChangeSettings)?;
-        self.change_settings(principal, patch).await
+        self.authorize(principal, &UPDATE)?;
+        self.change_settings(principal, &UPDATE, patch).await
     }
 
     /// The master toggle.
     pub async fn toggle_memory(&self, principal: &Principal, enabled: bool) -> Result<Settings> {
-        authorize(principal, Action::ToggleMemory)?;
-        self.change_settings(principal, &serde_json::json!({"memory": {"enabled": enabled}})).await
+        self.authorize(principal, &TOGGLE)?;
+        let patch = serde_json::json!({"memory": {"enabled": enabled}});
+        self.change_settings(principal, &TOGGLE, &patch).await
     }
 
-    async fn change_settings(&self, principal: &Principal, patch: &Value) -> Result<Settings> {
-        self.retry_stale(|| {
-            Box::pin(async {
-                let mut workspace = self.own_workspace(principal).await?;
-                workspace.settings = workspace.settings.merged(patch)?;
-                workspace.revision += 1;
-                workspace.updated_at = self.clock.now();
-                self.store.update_workspace(&workspace).await?;
-                Ok(workspace.settings)
+    async fn change_settings(
+        &self,
+        principal: &Principal,
+        operation: &Operation,
+        patch: &Value,
+    ) -> Result<Settings> {
+        let started = self.clock.now();
+        let changed = self
+            .retry_stale(|| {
+                Box::pin(async {
+                    let mut workspace = self.own_workspace(principal).await?;
+                    workspace.settings = workspace.settings.merged(patch)?;
+                    workspace.revision += 1;
+                    workspace.updated_at = self.clock.now();
+                    self.store.update_workspace(&workspace).await?;
+                    Ok(workspace.settings)
+                })
             })
-        })
-        .await
+            .await?;
+        self.note_done(principal, operation, &[], started);
+        Ok(changed)
     }
 
     /// Hides a workspace and refuses its tokens at once; `hard` removes every row of it.
@@ -214,7 +241,7 @@ impl Mnemic {
         if id != principal.workspace_id && !principal.operator {
             return Err(Error::not_found("workspace"));
         }
-        authorize(principal, Action::DeleteWorkspace)?;
+        self.authorize(principal, &DELETE)?;
         if hard {
             let erasure = self.store.erase_workspace(id).await?;
             let erasure = erasure.ok_or_else(|| Error::not_found("workspace"))?;
@@ -222,9 +249,15 @@ impl Mnemic {
                 let detail = format!("{} rows outlived the deletion", erasure.remaining);
                 return Err(Error::internal(detail));
             }
+            // Nothing may be written of a workspace that is no more, so an operator's own says it.
+            if id != principal.workspace_id {
+                self.note_done(principal, &DELETE, &[id.0], self.clock.now());
+            }
             return Ok(Some(erasure));
         }
-        if self.store.hide_workspace(id, self.clock.now()).await? {
+        let now = self.clock.now();
+        if self.store.hide_workspace(id, now).await? {
+            self.note_done(principal, &DELETE, &[id.0], now);
             Ok(None)
         } else {
             Err(Error::not_found("workspace"))

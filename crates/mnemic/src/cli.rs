@@ -50,6 +50,8 @@ pub enum Command {
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),
+    /// Show what was done, by whom, and how it went
+    Audit(AuditArgs),
     /// Look after a PostgreSQL database
     #[command(subcommand)]
     Db(DbCommand),
@@ -232,6 +234,34 @@ pub enum JobsCommand {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// One operation, such as memory.create, or all of a noun: memory.
+    #[arg(long)]
+    pub operation: Option<String>,
+    #[arg(long)]
+    pub role: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    #[arg(long)]
+    pub channel: Option<String>,
+    /// Only what was refused or failed
+    #[arg(long)]
+    pub failed: bool,
+    /// Not before this time (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Before this time (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    #[arg(long)]
+    pub limit: Option<usize>,
+    #[arg(long)]
+    pub cursor: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use mnemic_core::audit::RETENTION_DAYS_DEFAULT;
 use mnemic_core::job::LEASE_DEFAULT;
 use mnemic_server::mcp::Profile;
 use serde::Deserialize;
@@ -44,6 +45,7 @@ struct File {
     index: IndexFile,
     mcp: McpFile,
     jobs: JobsFile,
+    audit: AuditFile,
     limits: LimitsFile,
 }
 
@@ -81,6 +83,12 @@ struct JobsFile {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+struct AuditFile {
+    retention_days: Option<u32>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct LimitsFile {
     body_bytes_max: Option<usize>,
     concurrent_requests_max: Option<usize>,
@@ -112,6 +120,7 @@ pub struct Config {
     pub mcp_dotted_names: bool,
     pub mcp_profile: Profile,
     pub job_lease: Duration,
+    pub audit_retention_days: u32,
     pub limits: Limits,
 }
 
@@ -168,6 +177,9 @@ impl Config {
             job_lease: number::<NonZeroU32>("MNEMIC_JOB_LEASE_SECONDS")?
                 .or(file.jobs.lease_seconds)
                 .map_or(LEASE_DEFAULT, |seconds| Duration::from_secs(seconds.get().into())),
+            audit_retention_days: number("MNEMIC_AUDIT_RETENTION_DAYS")?
+                .or(file.audit.retention_days)
+                .unwrap_or(RETENTION_DAYS_DEFAULT),
             limits: Limits {
                 body_bytes_max: number("MNEMIC_BODY_BYTES_MAX")?.or(limits.body_bytes_max),
                 concurrent_requests_max: number("MNEMIC_CONCURRENT_REQUESTS_MAX")?

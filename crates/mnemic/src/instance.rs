@@ -58,7 +58,8 @@ impl Instance {
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
         let mnemic = Arc::new(
             Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock))
-                .with_lease(config.job_lease),
+                .with_lease(config.job_lease)
+                .with_audit_days(config.audit_retention_days),
         );
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
@@ -170,6 +171,8 @@ fn background(mnemic: &Arc<Mnemic>) -> JoinSet<()> {
     tasks.spawn(async move { fill.fill_vectors().await });
     let count = mnemic.clone();
     tasks.spawn(async move { count.count_accesses().await });
+    let audit = mnemic.clone();
+    tasks.spawn(async move { audit.write_audit().await });
     let jobs = mnemic.clone();
     tasks.spawn(async move { jobs.run_jobs().await });
     tasks

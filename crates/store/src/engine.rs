@@ -4,6 +4,7 @@
 //! must not know what a memory is.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use mnemic_core::Result;
 
 use crate::{Batch, Row, Scope, Statement, Value};
@@ -67,6 +68,10 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes sure that content deleted by answered writes is in none of the database's files, as
     /// far as they are the engine's own: a database server's are its administrator's.
     async fn scrub(&self) -> Result<()>;
+
+    /// Removes the days of audit before this time, of all workspaces, and prepares those to come,
+    /// where the engine keeps days apart. Others leave it to statements.
+    async fn turn_audit_days(&self, kept_from: Timestamp) -> Result<()>;
 
     /// How much room the database takes.
     async fn size_bytes(&self) -> Result<u64>;

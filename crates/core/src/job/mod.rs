@@ -4,6 +4,7 @@
 //! whoever was paused past its lease finds its number outdated and commits nothing, so a job has
 //! one effect however many servers there are and wherever one of them is killed.
 
+mod audit_retention;
 mod claim;
 mod cleanup;
 mod reembed;
@@ -19,11 +20,12 @@ use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::{WorkspaceId, shorten};
 use crate::page::Position;
-use crate::principal::{Action, Principal, Scope, authorize};
+use crate::principal::{Action, Operation, Principal, Scope};
 use crate::store::Change;
 
 /// Every job, in the order of their names.
-static JOBS: &[&dyn Job] = &[&cleanup::Cleanup, &reembed::Reembed];
+static JOBS: &[&dyn Job] =
+    &[&audit_retention::AuditRetention, &cleanup::Cleanup, &reembed::Reembed];
 
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.
 const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(1);
@@ -102,10 +104,13 @@ pub struct JobState {
     pub lag_seconds: u64,
 }
 
+static LIST_JOBS: Operation = Operation::new("job.list", Action::ReadMemories);
+static RUN: Operation = Operation::new("job.run", Action::RunJobs);
+
 impl Mnemic {
     /// The jobs, and how they stand in the caller's workspace.
     pub async fn list_jobs(&self, principal: &Principal) -> Result<Vec<JobState>> {
-        authorize(principal, Action::ReadMemories)?;
+        self.authorize(principal, &LIST_JOBS)?;
         let records = self.store.list_jobs(principal.scope()).await?;
         let now = self.clock.now();
         let state = |job: &&dyn Job| {
@@ -137,8 +142,8 @@ impl Mnemic {
         job: &dyn Job,
         dry_run: bool,
     ) -> Result<JobReport> {
-        authorize(principal, Action::RunJobs)?;
-        let scope = principal.scope();
+        self.authorize(principal, &RUN)?;
+        let (scope, started) = (principal.scope(), self.clock.now());
         let changed = if dry_run {
             job.preview(self, scope).await?
         } else {
@@ -150,6 +155,9 @@ impl Mnemic {
             })?;
             self.run_claimed(job, claim).await?
         };
+        if !dry_run {
+            self.note_done(principal, &RUN, &[], started);
+        }
         Ok(JobReport { name: job.name().to_owned(), dry_run, changed })
     }
 

@@ -10,7 +10,7 @@ use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{Action, Caller, Principal, Scope, authorize};
+use crate::principal::{Action, Caller, Operation, Principal, Scope};
 use crate::store::Change;
 
 const STALE_LIST: &str = "stale";
@@ -37,6 +37,10 @@ pub struct Purged {
     pub more: bool,
 }
 
+static PINS: Operation = Operation::new("memory.recommended_pins", Action::ReadMemories);
+static STALE: Operation = Operation::new("memory.stale", Action::ReadMemories);
+static PURGE: Operation = Operation::new("memory.purge", Action::EraseMemories);
+
 impl Mnemic {
     /// Often cited and not pinned: most cited first.
     pub async fn recommended_pins(
@@ -44,7 +48,7 @@ impl Mnemic {
         principal: &Principal,
         page: &PageRequest,
     ) -> Result<Vec<Memory>> {
-        authorize(principal, Action::ReadMemories)?;
+        self.authorize(principal, &PINS)?;
         let limit = page.limit()?;
         let settings = self.own_workspace(principal).await?.settings.memory;
         let at_least = i64::from(settings.pin_references);
@@ -59,7 +63,7 @@ impl Mnemic {
         older_than_days: Option<u32>,
         page: &PageRequest,
     ) -> Result<Page<Memory>> {
-        authorize(principal, Action::ReadMemories)?;
+        self.authorize(principal, &STALE)?;
         let (limit, position) = (page.limit()?, page.position(STALE_LIST)?);
         let before = self.stale_before(principal, older_than_days).await?;
         let found = self
@@ -71,8 +75,8 @@ impl Mnemic {
 
     /// Erases stale memories, and nothing that is not stale.
     pub async fn purge_memories(&self, caller: &Caller, purge: &Purge) -> Result<Purged> {
-        authorize(&caller.principal, Action::EraseMemories)?;
-        self.decide(caller, || {
+        self.authorize(&caller.principal, &PURGE)?;
+        self.decide(caller, &PURGE, || {
             Box::pin(async {
                 let before = self.stale_before(&caller.principal, purge.older_than_days).await?;
                 let mut ids = self.stale_ids(caller.scope(), purge, before).await?;

@@ -8,7 +8,7 @@ use crate::Mnemic;
 use crate::clock::micros;
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
-use crate::principal::{Action, Caller, authorize};
+use crate::principal::{Action, Caller, Operation};
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_name, check_optional_name};
 
@@ -73,6 +73,14 @@ impl MemoryPatch {
     }
 }
 
+static UPDATE: Operation = Operation::new("memory.update", Action::WriteMemories);
+static PROMOTE: Operation = Operation::new("memory.promote", Action::WriteMemories);
+static PIN: Operation = Operation::new("memory.pin", Action::WriteMemories);
+static WEIGHT: Operation = Operation::new("memory.weight", Action::WriteMemories);
+static FORGET: Operation = Operation::new("memory.forget", Action::WriteMemories);
+static RESTORE: Operation = Operation::new("memory.restore", Action::WriteMemories);
+static ERASE: Operation = Operation::new("memory.erase", Action::EraseMemories);
+
 impl Mnemic {
     pub async fn update_memory(
         &self,
@@ -80,9 +88,9 @@ impl Mnemic {
         id: MemoryId,
         patch: &MemoryPatch,
     ) -> Result<Memory> {
-        authorize(&caller.principal, Action::WriteMemories)?;
+        self.authorize(&caller.principal, &UPDATE)?;
         patch.check()?;
-        self.decide(caller, || {
+        self.decide(caller, &UPDATE, || {
             Box::pin(async {
                 let mut memory = self.visible_memory(caller.scope(), id).await?;
                 let content_changed = patch.apply(&mut memory)?;
@@ -119,7 +127,7 @@ impl Mnemic {
 
     /// Makes a suggestion authoritative. Promoting a fact changes nothing.
     pub async fn promote_memory(&self, caller: &Caller, id: MemoryId) -> Result<Memory> {
-        self.change_memory(caller, id, |memory| {
+        self.change_memory(caller, &PROMOTE, id, |memory| {
             if memory.superseded_at.is_some() {
                 let detail = "a replaced memory cannot be promoted; promote what replaced it";
                 return Err(Error::conflict(detail));
@@ -130,7 +138,7 @@ impl Mnemic {
     }
 
     pub async fn pin_memory(&self, caller: &Caller, id: MemoryId, pinned: bool) -> Result<Memory> {
-        self.change_memory(caller, id, |memory| {
+        self.change_memory(caller, &PIN, id, |memory| {
             Ok(std::mem::replace(&mut memory.pinned, pinned) != pinned)
         })
         .await
@@ -143,7 +151,7 @@ impl Mnemic {
             let problem = format!("must be between -{WEIGHT_DELTA_MAX} and {WEIGHT_DELTA_MAX}");
             return Err(Error::invalid("delta", problem));
         }
-        self.change_memory(caller, id, |memory| {
+        self.change_memory(caller, &WEIGHT, id, |memory| {
             let before = memory.weight;
             memory.weight = weighed(before, delta, memory.times_referenced);
             Ok((memory.weight - before).abs() > f64::EPSILON)
@@ -153,7 +161,7 @@ impl Mnemic {
 
     /// Hides a memory; [`Self::restore_memory`] brings it back with its citations.
     pub async fn forget_memory(&self, caller: &Caller, id: MemoryId) -> Result<()> {
-        self.change_memory(caller, id, |memory| {
+        self.change_memory(caller, &FORGET, id, |memory| {
             memory.deleted_at = Some(memory.updated_at);
             Ok(true)
         })
@@ -162,8 +170,8 @@ impl Mnemic {
     }
 
     pub async fn restore_memory(&self, caller: &Caller, id: MemoryId) -> Result<Memory> {
-        authorize(&caller.principal, Action::WriteMemories)?;
-        self.decide(caller, || {
+        self.authorize(&caller.principal, &RESTORE)?;
+        self.decide(caller, &RESTORE, || {
             Box::pin(async {
                 let found = self.store.lookup_memory(caller.scope(), id).await?;
                 let mut memory = found.ok_or_else(|| Error::not_found("memory"))?;
@@ -181,8 +189,8 @@ impl Mnemic {
 
     /// Removes a memory for good, deleted softly before or not.
     pub async fn erase_memory(&self, caller: &Caller, id: MemoryId) -> Result<()> {
-        authorize(&caller.principal, Action::EraseMemories)?;
-        self.decide(caller, || {
+        self.authorize(&caller.principal, &ERASE)?;
+        self.decide(caller, &ERASE, || {
             Box::pin(async {
                 let found = self.store.lookup_memory(caller.scope(), id).await?;
                 found.ok_or_else(|| Error::not_found("memory"))?;
@@ -196,11 +204,12 @@ impl Mnemic {
     async fn change_memory(
         &self,
         caller: &Caller,
+        operation: &'static Operation,
         id: MemoryId,
         change: impl Fn(&mut Memory) -> Result<bool> + Sync,
     ) -> Result<Memory> {
-        authorize(&caller.principal, Action::WriteMemories)?;
-        self.decide(caller, || {
+        self.authorize(&caller.principal, operation)?;
+        self.decide(caller, operation, || {
             Box::pin(async {
                 let before = self.visible_memory(caller.scope(), id).await?;
                 let mut memory = before.clone();

@@ -9,7 +9,7 @@ use crate::clock::micros;
 use crate::edge::{Edge, SUPERSEDES};
 use crate::error::{Code, Error, Result};
 use crate::ids::{EdgeId, MemoryId};
-use crate::principal::{Action, Caller, Scope, authorize};
+use crate::principal::{Action, Caller, Operation, Scope};
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_name, check_optional_name};
 
@@ -79,11 +79,14 @@ pub(super) fn check_validity(from: Option<Timestamp>, to: Option<Timestamp>) -> 
     }
 }
 
+static CREATE: Operation = Operation::new("memory.create", Action::WriteMemories);
+static SUPERSEDE: Operation = Operation::new("memory.supersede", Action::WriteMemories);
+
 impl Mnemic {
     pub async fn create_memory(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
-        authorize(&caller.principal, Action::WriteMemories)?;
+        self.authorize(&caller.principal, &CREATE)?;
         new.check()?;
-        self.decide(caller, || {
+        self.decide(caller, &CREATE, || {
             Box::pin(async {
                 let mut batch = Creation::new(self, caller);
                 let memory = batch.add(&new).await?;
@@ -99,7 +102,7 @@ impl Mnemic {
         caller: &Caller,
         news: Vec<NewMemory>,
     ) -> Result<Vec<Memory>> {
-        authorize(&caller.principal, Action::WriteMemories)?;
+        self.authorize(&caller.principal, &CREATE)?;
         if news.is_empty() || news.len() > BATCH_ITEMS_MAX {
             let problem = format!("must have 1 to {BATCH_ITEMS_MAX} items, has {}", news.len());
             return Err(Error::invalid("memories", problem));
@@ -107,7 +110,7 @@ impl Mnemic {
         for (i, new) in news.iter().enumerate() {
             new.check().map_err(|e| at(i, &e))?;
         }
-        self.decide(caller, || {
+        self.decide(caller, &CREATE, || {
             Box::pin(async {
                 let mut batch = Creation::new(self, caller);
                 let mut made = Vec::with_capacity(news.len());
@@ -131,9 +134,9 @@ impl Mnemic {
         id: MemoryId,
         content: String,
     ) -> Result<Memory> {
-        authorize(&caller.principal, Action::WriteMemories)?;
+        self.authorize(&caller.principal, &SUPERSEDE)?;
         check_content("content", &content, CONTENT_BYTES_MAX)?;
-        self.decide(caller, || {
+        self.decide(caller, &SUPERSEDE, || {
             Box::pin(async {
                 let old = self.live_head(caller.scope(), id).await?;
                 let new = NewMemory {

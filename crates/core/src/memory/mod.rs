@@ -14,10 +14,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Mnemic;
+use crate::audit::Reading;
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{Action, Principal, Scope, authorize};
+use crate::principal::{Action, Operation, Principal, Scope};
 use crate::recall::SearchFilter;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
@@ -161,10 +162,17 @@ impl MemoryFilter {
     }
 }
 
+static GET: Operation = Operation::new("memory.get", Action::ReadMemories);
+static LIST_MEMORIES: Operation = Operation::new("memory.list", Action::ReadMemories);
+
 impl Mnemic {
     pub async fn get_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
-        authorize(principal, Action::ReadMemories)?;
-        self.visible_memory(principal.scope(), id).await
+        self.authorize(principal, &GET)?;
+        let started = self.clock.now();
+        let memory = self.visible_memory(principal.scope(), id).await?;
+        let reading = Reading { found: vec![&memory], ..Reading::default() };
+        self.note_read(principal, &GET, &reading, started);
+        Ok(memory)
     }
 
     /// Newest first; with words to look for, best first.
@@ -175,16 +183,32 @@ impl Mnemic {
         words: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<Memory>> {
-        authorize(principal, Action::ReadMemories)?;
+        self.authorize(principal, &LIST_MEMORIES)?;
         filter.check()?;
+        let started = self.clock.now();
+        let listed = self.list_page(principal.scope(), filter, words, page).await?;
+        let reading = Reading {
+            channel: filter.channel.as_deref(),
+            query: words,
+            found: listed.items.iter().collect(),
+        };
+        self.note_read(principal, &LIST_MEMORIES, &reading, started);
+        Ok(listed)
+    }
+
+    async fn list_page(
+        &self,
+        scope: Scope,
+        filter: &MemoryFilter,
+        words: Option<&str>,
+        page: &PageRequest,
+    ) -> Result<Page<Memory>> {
         if let Some(words) = words {
-            return self.list_by_words(principal.scope(), filter, words, page).await;
+            return self.list_by_words(scope, filter, words, page).await;
         }
         let (limit, position) = (page.limit()?, page.position(LIST)?);
-        let found = self
-            .store
-            .list_memories(principal.scope(), filter, position, limit.saturating_add(1))
-            .await?;
+        let found =
+            self.store.list_memories(scope, filter, position, limit.saturating_add(1)).await?;
         Ok(Page::cut(LIST, found, limit, |memory| Position::After(memory.id.0)))
     }
 

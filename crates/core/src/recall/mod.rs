@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::Mnemic;
+use crate::audit::Reading;
 use crate::embed::{EmbedderState, Purpose};
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::page::check_limit;
-use crate::principal::{Action, Principal, Scope, authorize};
+use crate::principal::{Action, Operation, Principal, Scope};
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
 pub use filter::SearchFilter;
@@ -171,10 +172,12 @@ impl Search {
     }
 }
 
+static RECALL: Operation = Operation::new("recall", Action::ReadMemories);
+
 impl Mnemic {
     pub async fn recall(&self, principal: &Principal, request: &RecallRequest) -> Result<Bundle> {
-        let started = Instant::now();
-        authorize(principal, Action::ReadMemories)?;
+        let (started, began) = (Instant::now(), self.clock.now());
+        self.authorize(principal, &RECALL)?;
         request.check()?;
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let (scope, filter) = (principal.scope(), request.filter());
@@ -188,6 +191,12 @@ impl Mnemic {
         }
         let items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
         self.reinforce.note(scope, items.iter().map(|item| item.memory.id));
+        let reading = Reading {
+            channel: request.channel.as_deref(),
+            query: Some(&request.query),
+            found: items.iter().map(|item| &item.memory).collect(),
+        };
+        self.note_read(principal, &RECALL, &reading, began);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
         Ok(Bundle {

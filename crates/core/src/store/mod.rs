@@ -6,6 +6,7 @@
 //! `Code::Stale`, and nothing was written.
 
 mod answer;
+mod audit;
 mod job;
 mod memory;
 mod run;
@@ -16,9 +17,11 @@ mod workspace;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use serde_json::Value;
 use uuid::Uuid;
 
 pub use answer::AnswerStore;
+pub use audit::AuditStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use run::RunStore;
@@ -28,6 +31,7 @@ pub use vector::{Embedded, Unembedded, VectorStore};
 pub use workspace::WorkspaceStore;
 
 use crate::answer::Answer;
+use crate::audit::Entry;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::ids::MemoryId;
@@ -64,6 +68,7 @@ pub enum Change {
     },
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
+    AddAudit(Box<Entry>),
     /// Prolongs a claim; refused as `Code::ClaimLost` once somebody else has it.
     HoldClaim {
         job: &'static str,
@@ -79,6 +84,37 @@ pub enum Change {
 }
 
 impl Change {
+    /// The record that is changed, for the audit.
+    pub(crate) fn record(&self) -> Option<Uuid> {
+        match self {
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(memory.id.0),
+            Self::EraseMemory(id)
+            | Self::EraseStale { id, .. }
+            | Self::CountCitation { memory_id: id, .. } => Some(id.0),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn channel(&self) -> Option<&str> {
+        self.memory().map(|memory| memory.channel.as_str())
+    }
+
+    pub(crate) fn domain(&self) -> Option<&str> {
+        self.memory().and_then(|memory| memory.domain.as_deref())
+    }
+
+    /// What is written, as the audit keeps it at its highest level.
+    pub(crate) fn payload(&self) -> Option<Value> {
+        self.memory().and_then(|memory| serde_json::to_value(memory).ok())
+    }
+
+    fn memory(&self) -> Option<&Memory> {
+        match self {
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(memory),
+            _ => None,
+        }
+    }
+
     /// The record whose vector is missing once the change is made.
     pub(crate) fn needs_vector(&self) -> Option<Uuid> {
         match self {
@@ -106,6 +142,7 @@ pub trait Store:
     + RunStore
     + AnswerStore
     + JobStore
+    + AuditStore
     + VectorStore
     + Search
     + Send

@@ -1,5 +1,6 @@
 //! The commands, one file per noun.
 
+mod audit;
 mod bench;
 mod db;
 mod doctor;
@@ -52,6 +53,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Workspace(command) => workspace::run(client, common, command).await,
         Command::Token(command) => token::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
+        Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,
         Command::Serve(_)
         | Command::Mcp

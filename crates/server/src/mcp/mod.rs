@@ -7,6 +7,7 @@
 //! Tools are a table ([`tool`]) filled by one file per noun; this module only puts the pieces
 //! together. Nothing here decides what memory means, and nothing here imports another surface.
 
+mod audit;
 mod edge;
 mod handler;
 mod input;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Profile, input, job, memory, recall, run, schema, workspace};
+use super::{Profile, audit, input, job, memory, recall, run, schema, workspace};
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
 /// tool's output schema, and some clients check it even when the call failed.
@@ -170,8 +170,14 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(dotted: bool) -> Self {
-        let nouns =
-            [recall::tools(), memory::tools(), run::tools(), workspace::tools(), job::tools()];
+        let nouns = [
+            recall::tools(),
+            memory::tools(),
+            run::tools(),
+            workspace::tools(),
+            job::tools(),
+            audit::tools(),
+        ];
         Self { tools: nouns.into_iter().flatten().collect(), dotted }
     }
 

@@ -1,6 +1,7 @@
 //! The REST surface: one file per noun, each route with its part of the OpenAPI document.
 #![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
 
+mod audit;
 mod errors;
 mod extract;
 mod health;
@@ -43,6 +44,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(workspace::router())
         .merge(memory::router())
         .merge(memory_care::router())
+        .merge(audit::router())
         .merge(run::router())
         .merge(recall::router())
         .merge(token::router())

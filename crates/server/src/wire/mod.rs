@@ -3,6 +3,7 @@
 //! Apart from core's types on purpose: renaming a field inside must not change the contract,
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
+pub mod audit;
 pub mod health;
 pub mod job;
 pub mod memory;

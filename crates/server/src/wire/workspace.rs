@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::audit::AuditLevelWire;
 use super::optional_object;
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -47,6 +48,16 @@ impl From<Workspace> for WorkspaceResponse {
 pub struct SettingsRequest {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub memory: Option<MemorySettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub audit: Option<AuditSettingsRequest>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditSettingsRequest {
+    /// How much is written down of what is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<AuditLevelWire>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -71,6 +82,12 @@ pub struct MemorySettingsRequest {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct SettingsResponse {
     pub memory: MemorySettingsResponse,
+    pub audit: AuditSettingsResponse,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct AuditSettingsResponse {
+    pub level: AuditLevelWire,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -86,7 +103,7 @@ impl From<Settings> for SettingsResponse {
     fn from(settings: Settings) -> Self {
         let MemorySettings { enabled, injection, retention_days, pin_references } = settings.memory;
         let memory = MemorySettingsResponse { enabled, injection, retention_days, pin_references };
-        Self { memory }
+        Self { memory, audit: AuditSettingsResponse { level: settings.audit.level.into() } }
     }
 }
 

@@ -65,6 +65,7 @@ async fn every_tool_answers_as_its_schema_says() {
             ("jobs_run", json!({"name": "cleanup", "dry_run": true})),
             ("jobs_run", json!({"name": "cleanup"})),
             ("jobs_list", json!({})),
+            ("audit_list", json!({"operation": "memory.", "limit": 3})),
             ("workspace_update_settings", json!({"memory": {"retention_days": 30}})),
         ];
         for (tool, arguments) in calls {

@@ -90,7 +90,7 @@ async fn jobs_are_listed_and_run() {
     assert_eq!(dry, json!({"name": "cleanup", "dry_run": true, "changed": 0}));
     house.act("/v1/workspaces/current/jobs/cleanup/run").await.expect(200);
     let jobs = house.get("/v1/workspaces/current/jobs").await.expect(200);
-    let cleanup = &jobs["items"][0];
+    let cleanup = &jobs["items"][1];
     assert_eq!(
         (&cleanup["name"], &cleanup["cadence_seconds"]),
         (&json!("cleanup"), &json!(86_400))

@@ -20,8 +20,11 @@ macro_rules! migration {
 }
 
 /// The schema of this version.
-pub const MIGRATIONS: &[Migration] =
-    &[migration!(1, "0001", "initial"), migration!(2, "0002", "job")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!(1, "0001", "initial"),
+    migration!(2, "0002", "job"),
+    migration!(3, "0003", "audit"),
+];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.
 const RECORD: &str = "

@@ -3,6 +3,7 @@
 //! Every operation is a transaction that sets its scope for itself alone, as a user to whom
 //! row-level security applies. Nothing PostgreSQL-like may leave this module.
 
+mod audit;
 mod check;
 mod connect;
 mod error;
@@ -24,6 +25,7 @@ use std::sync::RwLock;
 
 use async_trait::async_trait;
 use deadpool_postgres::Pool;
+use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
 
@@ -171,6 +173,10 @@ impl Engine for PostgresEngine {
     /// administrator: a user that owns nothing can hurry neither.
     async fn scrub(&self) -> Result<()> {
         Ok(())
+    }
+
+    async fn turn_audit_days(&self, kept_from: Timestamp) -> Result<()> {
+        audit::turn_days(&self.pool, kept_from).await
     }
 
     async fn size_bytes(&self) -> Result<u64> {

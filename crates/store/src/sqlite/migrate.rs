@@ -24,8 +24,11 @@ macro_rules! migration {
 }
 
 /// The schema of this version.
-pub const MIGRATIONS: &[Migration] =
-    &[migration!(1, "0001", "initial"), migration!(2, "0002", "job")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!(1, "0001", "initial"),
+    migration!(2, "0002", "job"),
+    migration!(3, "0003", "audit"),
+];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {
     let failed = |error| store_error("preparing the migrations", error);

@@ -5,6 +5,7 @@
 //! before it is tested: `(id < $2 OR $2 IS NULL)`.
 
 pub(crate) mod answer;
+pub(crate) mod audit;
 pub(crate) mod edge;
 pub(crate) mod job;
 pub(crate) mod memory;
@@ -31,6 +32,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         answer::ALL,
         vector::ALL,
         job::ALL,
+        audit::ALL,
     ]
     .into_iter()
     .flatten()

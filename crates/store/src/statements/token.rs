@@ -11,7 +11,7 @@ use crate::{Fields, Row, Statement, Step, values};
 pub(crate) static FIND: Statement = Statement::system(
     "token.find",
     "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator,
-            t.profile
+            t.profile, w.settings
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
      WHERE t.hash = $1 AND t.revoked_at IS NULL AND w.deleted_at IS NULL",
 );
@@ -73,6 +73,7 @@ pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
         user: row.opt_string("user_name")?,
         operator: row.bool("operator")?,
         profile: profile(row)?,
+        audit: super::workspace::settings_from(row)?.audit.level,
     })
 }
 

@@ -2,7 +2,7 @@
 //! empties a workspace runs in the workspace's own.
 
 use mnemic_core::ids::WorkspaceId;
-use mnemic_core::workspace::Workspace;
+use mnemic_core::workspace::{Settings, Workspace};
 use mnemic_core::{Code, Error, Result};
 
 use crate::{Fields, Row, Statement, Step, Value, values};
@@ -81,7 +81,7 @@ macro_rules! contents {
     };
 }
 
-contents!["jobs", "answers", "citations", "runs", "edges", "vectors", "memories"];
+contents!["audit", "jobs", "answers", "citations", "runs", "edges", "vectors", "memories"];
 
 pub(crate) static ALL: &[&Statement] =
     &[&LOOKUP, &FIND, &LIST, &ADD, &UPDATE, &HIDE, &EXISTS, &ERASE, &ERASE_TOKENS];
@@ -105,16 +105,19 @@ pub(crate) fn update(workspace: &Workspace) -> Result<Step> {
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Workspace> {
-    let settings = serde_json::from_value(row.json("settings")?)
-        .map_err(|e| Error::new(Code::Corrupt, COLUMNS_NOTE).caused_by(e))?;
     Ok(Workspace {
         id: WorkspaceId(row.uuid("id")?),
         name: row.string("name")?,
-        settings,
+        settings: settings_from(row)?,
         revision: row.int("revision")?,
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
     })
+}
+
+pub(super) fn settings_from(row: &Row) -> Result<Settings> {
+    serde_json::from_value(row.json("settings")?)
+        .map_err(|e| Error::new(Code::Corrupt, COLUMNS_NOTE).caused_by(e))
 }
 
 fn settings(workspace: &Workspace) -> Result<Value> {

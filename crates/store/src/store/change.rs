@@ -3,7 +3,7 @@
 use mnemic_core::ids::MemoryId;
 use mnemic_core::store::Change;
 
-use crate::statements::{answer, edge, job, memory, run, vector};
+use crate::statements::{answer, audit, edge, job, memory, run, vector};
 use crate::{Batch, Step};
 
 pub(super) fn add_change(batch: &mut Batch, change: &Change) {
@@ -36,6 +36,9 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         Change::KeepAnswer(kept) => {
             batch.push(answer::keep(kept));
         }
+        Change::AddAudit(entry) => {
+            batch.push(audit::add(entry));
+        }
         Change::HoldClaim { job, epoch, until } => {
             batch.push(job::hold(job, *epoch, *until));
         }
@@ -53,6 +56,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
         .push(edge::erase_of(id.0))
         .push(run::erase_citations(id))
         .push(answer::erase_of(id))
+        .push(audit::erase_of(id.0))
         .push(erase)
         .touch(memory::KIND, id.0);
 }

@@ -1,6 +1,7 @@
 //! Core's ports on any engine: changes become batches, rows become core's types.
 
 mod answer;
+mod audit;
 mod change;
 mod job;
 mod memory;

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod audit;
 mod citation;
 mod erasure;
 mod history;
@@ -124,6 +125,16 @@ macro_rules! behaviour {
                 keys_of_two_workspaces_do_not_meet
                 an_answer_is_kept_for_a_day
                 a_key_out_of_bounds_is_refused
+            }
+            behaviour! { in audit, $open:
+                a_change_is_written_down_with_its_records
+                a_refusal_is_written_down
+                each_level_writes_what_it_says
+                a_recall_across_channels_is_written_down_without_its_query
+                erased_text_leaves_the_audit_too
+                whole_days_go_after_their_retention
+                the_audit_is_for_admins_and_members_of_its_workspace
+                entries_are_listed_page_by_page
             }
             behaviour! { in job, $open:
                 two_servers_run_a_due_job_once

@@ -174,8 +174,10 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
     let removed: Vec<_> = erasure.removed.iter().map(|(table, n)| (table.as_str(), *n)).collect();
     let expected = [
         ("answers", 1),
+        ("audit", 4),
         ("citations", 1),
         ("edges", 1),
+        ("jobs", 0),
         ("memories", 3),
         ("runs", 1),
         ("tokens", 1),
