@@ -63,8 +63,9 @@ impl Mnemic {
         Ok(())
     }
 
-    /// Forgets kept answers that are past their time.
+    /// Forgets kept answers and slots that are past their time.
     pub async fn tidy(&self) -> Result<()> {
+        self.slots.slots.sweep(self.clock.now()).await;
         let age = SignedDuration::from_hours(ANSWER_HOURS);
         let Ok(before) = self.clock.now().checked_sub(age) else { return Ok(()) };
         for id in self.workspace_ids().await? {

@@ -124,6 +124,7 @@ pub enum Action {
     /// Removal without a way back.
     EraseMemories,
     RunJobs,
+    UseSlots,
 }
 
 impl Action {
@@ -138,6 +139,7 @@ impl Action {
             Self::WriteMemories => "write memories",
             Self::EraseMemories => "erase memories for good",
             Self::RunJobs => "run jobs",
+            Self::UseSlots => "use slots",
         }
     }
 
@@ -148,7 +150,7 @@ impl Action {
             Self::ManageTokens | Self::DeleteWorkspace => principal.operator || is(&[ADMIN]),
             Self::ChangeSettings | Self::EraseMemories | Self::RunJobs => is(&[ADMIN, MEMBER]),
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
-            Self::ReadMemories | Self::WriteMemories => true,
+            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => true,
         }
     }
 
@@ -160,7 +162,7 @@ impl Action {
                 "the role admin or member"
             }
             Self::ToggleMemory => "the role admin, member or agent",
-            Self::ReadMemories | Self::WriteMemories => "a token",
+            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => "a token",
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::Mnemic;
 use crate::error::{Code, Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{ADMIN, Action, Caller, Principal, authorize};
+use crate::principal::{ADMIN, Action, Caller, Principal, Scope, authorize};
 use crate::text::check_name;
 use crate::token::{NewToken, Secret};
 
@@ -95,7 +95,7 @@ fn merge(target: &mut Value, patch: &Value) {
 /// What a hard delete removed, and the proof that nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erasure {
-    /// Rows removed, by table.
+    /// Rows removed, by table, and slots.
     pub removed: BTreeMap<String, u64>,
     /// Rows found afterwards; anything but zero is a fault.
     pub remaining: u64,
@@ -216,19 +216,33 @@ impl Mnemic {
         }
         authorize(principal, Action::DeleteWorkspace)?;
         if hard {
-            let erasure = self.store.erase_workspace(id).await?;
-            let erasure = erasure.ok_or_else(|| Error::not_found("workspace"))?;
-            if erasure.remaining > 0 {
-                let detail = format!("{} rows outlived the deletion", erasure.remaining);
-                return Err(Error::internal(detail));
-            }
-            return Ok(Some(erasure));
+            return self.erase_workspace(id).await.map(Some);
         }
         if self.store.hide_workspace(id, self.clock.now()).await? {
             Ok(None)
         } else {
             Err(Error::not_found("workspace"))
         }
+    }
+
+    /// Slots go first, so that nothing has gone yet if they are away; and once more when no token
+    /// is left, for what was written meanwhile.
+    async fn erase_workspace(&self, id: WorkspaceId) -> Result<Erasure> {
+        let scope = Scope::of_job(id);
+        let slots = self.erase_slots(scope).await?;
+        let erasure = self.store.erase_workspace(id).await?;
+        let mut erasure = erasure.ok_or_else(|| Error::not_found("workspace"))?;
+        if erasure.remaining > 0 {
+            let detail = format!("{} rows outlived the deletion", erasure.remaining);
+            return Err(Error::internal(detail));
+        }
+        let late = self.erase_slots(scope).await.map_err(|e| {
+            let detail = "the workspace is erased, but for slots written at the same moment: \
+                          they go when their time has passed";
+            Error::new(e.code(), detail).caused_by(e)
+        })?;
+        erasure.removed.insert("slots".to_owned(), slots + late);
+        Ok(erasure)
     }
 }
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use mnemic_server::mcp::Profile;
 use serde::Deserialize;
@@ -43,6 +43,7 @@ struct File {
     index: IndexFile,
     mcp: McpFile,
     limits: LimitsFile,
+    slots: SlotsFile,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -82,6 +83,14 @@ struct LimitsFile {
     allowed_origins: Vec<String>,
 }
 
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SlotsFile {
+    redis: Option<String>,
+    ttl_seconds: Option<u32>,
+    bytes_max: Option<usize>,
+}
+
 /// Which model makes the vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -104,6 +113,7 @@ pub struct Config {
     pub mcp_dotted_names: bool,
     pub mcp_profile: Profile,
     pub limits: Limits,
+    pub slots: SlotConfig,
 }
 
 #[derive(Debug, Clone)]
@@ -116,6 +126,15 @@ pub struct Embedding {
     pub allow_private: bool,
     pub timeout: Duration,
     pub threads: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct SlotConfig {
+    /// May hold a password.
+    pub redis: Option<String>,
+    pub ttl_seconds: u32,
+    /// What slots in this process may take.
+    pub bytes_max: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -144,6 +163,7 @@ impl Config {
             (None, Some(word)) => profile("mcp.profile", &word)?,
             (None, None) => Profile::Agent,
         };
+        let slots = slots(file.slots)?;
         let limits = file.limits;
         Ok(Self {
             data_dir,
@@ -156,6 +176,7 @@ impl Config {
                 .or(file.mcp.dotted_names)
                 .unwrap_or(false),
             mcp_profile: profile,
+            slots,
             limits: Limits {
                 body_bytes_max: number("MNEMIC_BODY_BYTES_MAX")?.or(limits.body_bytes_max),
                 concurrent_requests_max: number("MNEMIC_CONCURRENT_REQUESTS_MAX")?
@@ -196,6 +217,18 @@ fn embedding(file: EmbeddingFile) -> Result<Embedding> {
     })
 }
 
+fn slots(file: SlotsFile) -> Result<SlotConfig> {
+    Ok(SlotConfig {
+        redis: variable("MNEMIC_REDIS").or(file.redis),
+        ttl_seconds: number("MNEMIC_SLOTS_TTL_SECONDS")?
+            .or(file.ttl_seconds)
+            .unwrap_or(mnemic_core::slot::TTL_SECONDS_DEFAULT),
+        bytes_max: number("MNEMIC_SLOTS_BYTES_MAX")?
+            .or(file.bytes_max)
+            .unwrap_or(mnemic_store::slots::BYTES_MAX_DEFAULT),
+    })
+}
+
 fn profile(name: &str, word: &str) -> Result<Profile> {
     word.parse().with_context(|| format!("{name}: `{word}` is not known"))
 }
@@ -218,7 +251,21 @@ fn find(args: &CommonArgs) -> Option<PathBuf> {
 fn read(path: &Path) -> Result<File> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("the settings file {} cannot be read", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("the settings file {} is wrong", path.display()))
+    toml::from_str(&text).map_err(|e| {
+        let place = e.span().map(|span| place(&text, span.start)).unwrap_or_default();
+        anyhow!("the settings file {} is wrong{place}: {}", path.display(), e.message())
+    })
+}
+
+/// The line and the setting at a byte of a settings file. The value is left out: it may be an
+/// address with a password.
+fn place(text: &str, byte: usize) -> String {
+    let before = text.get(..byte).unwrap_or(text);
+    let number = before.matches('\n').count();
+    let line = text.lines().nth(number).unwrap_or_default();
+    let name = line.split_once('=').map_or("", |(name, _)| name.trim());
+    let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+    format!(" in line {}{name}", number + 1)
 }
 
 fn default_data_dir() -> Result<PathBuf> {

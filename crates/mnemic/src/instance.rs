@@ -25,6 +25,7 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::model::{self, Fetch};
 use crate::owner::{DataDir, Owner};
+use crate::slots;
 
 /// Where a passing owner is asked to make room for a server.
 pub const YIELD_PATH: &str = "/internal/yield";
@@ -58,7 +59,9 @@ impl Instance {
         let home = home.into();
         let store = home.open(config, dir).await?;
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
-        let mnemic = Arc::new(Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock)));
+        let slots = slots::open(&config.slots, &home)?;
+        let clock = Arc::new(SystemClock);
+        let mnemic = Arc::new(Mnemic::new(store.clone(), slots, embedder.clone(), clock));
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
         }
