@@ -16,6 +16,7 @@ mod recall;
 mod resource;
 mod run;
 mod schema;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -12,6 +12,7 @@ mod parameters;
 mod recall;
 mod responses;
 mod run;
+mod slot;
 mod token;
 mod workspace;
 
@@ -45,6 +46,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(memory_care::router())
         .merge(run::router())
         .merge(recall::router())
+        .merge(slot::router())
         .merge(token::router())
 }
 
