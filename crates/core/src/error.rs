@@ -80,6 +80,7 @@ codes! {
     Timeout = "timeout", Unavailable, "The request took too long";
     StoreUnavailable = "store_unavailable", Unavailable, "The store cannot be written or read right now";
     ModelUnavailable = "model_unavailable", Unavailable, "The model is not available right now";
+    SlotsUnavailable = "slots_unavailable", Unavailable, "Slots cannot be written or read right now";
     Corrupt = "corrupt", Corrupt, "Stored data is damaged";
     Internal = "internal", Internal, "Something went wrong inside Mnemic";
 }

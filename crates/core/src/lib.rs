@@ -19,6 +19,7 @@ pub mod principal;
 pub mod recall;
 mod reinforce;
 pub mod run;
+pub mod slot;
 pub mod store;
 pub mod text;
 pub mod token;
@@ -30,11 +31,13 @@ use std::time::Duration;
 use clock::{Clock, IdSource};
 use embed::{EmbedderSlot, EmbedderState};
 pub use error::{Code, Error, Kind, Result};
+use slot::SlotSpace;
 use store::{Finding, Store};
 
 /// The memory of all workspaces of one store.
 pub struct Mnemic {
     store: Arc<dyn Store>,
+    slots: SlotSpace,
     embedder: EmbedderSlot,
     clock: Arc<dyn Clock>,
     ids: IdSource,
@@ -46,9 +49,15 @@ pub struct Mnemic {
 }
 
 impl Mnemic {
-    pub fn new(store: Arc<dyn Store>, embedder: EmbedderSlot, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        slots: SlotSpace,
+        embedder: EmbedderSlot,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
             store,
+            slots,
             embedder,
             clock,
             ids: IdSource::default(),
@@ -77,9 +86,10 @@ impl Mnemic {
         self.store.list_workspaces(None, 1).await.map(drop)
     }
 
-    /// What serves and what does not: the store first, then the model.
+    /// What serves and what does not: the store first, then slots and the model.
     pub async fn check(&self, thorough: bool) -> Result<Vec<Finding>> {
         let mut findings = self.store.check(thorough).await?;
+        findings.push(self.slots.slots.check().await);
         let (ok, detail) = match self.embedder.state() {
             EmbedderState::Ready(embedder) => {
                 let waiting = self.fill.waiting();

@@ -27,6 +27,22 @@ impl PageRequest {
     pub fn position(&self, list: &str) -> Result<Option<Position>> {
         self.cursor.as_deref().map(|cursor| Position::decode(list, cursor)).transpose()
     }
+
+    /// The name to go on behind, if this is not the first page of a list ordered by names.
+    pub fn name(&self, list: &str) -> Result<Option<String>> {
+        let Some(cursor) = &self.cursor else { return Ok(None) };
+        match unseal(list, cursor)?.as_slice() {
+            [NAME, name @ ..] => {
+                String::from_utf8(name.to_vec()).map(Some).map_err(|_| unknown_cursor())
+            }
+            _ => Err(unknown_cursor()),
+        }
+    }
+
+    /// The cursor for what comes behind `name` in a list ordered by names.
+    pub fn after(list: &str, name: &str) -> String {
+        seal(list, [&[NAME][..], name.as_bytes()].concat())
+    }
 }
 
 /// Checks a wish for at most so many things.
@@ -73,35 +89,50 @@ pub enum Position {
     Skip(u64),
 }
 
+/// What kind of place a cursor points at.
+const ID: u8 = 0;
+const COUNT: u8 = 1;
+const NAME: u8 = 2;
+
 impl Position {
     fn encode(self, list: &str) -> String {
-        let mut bytes = match self {
-            Self::After(id) => [&[0][..], id.as_bytes()].concat(),
-            Self::Skip(count) => [&[1][..], &count.to_be_bytes()].concat(),
+        let body = match self {
+            Self::After(id) => [&[ID][..], id.as_bytes()].concat(),
+            Self::Skip(count) => [&[COUNT][..], &count.to_be_bytes()].concat(),
         };
-        bytes.extend(checksum(list, &bytes));
-        URL_SAFE_NO_PAD.encode(bytes)
+        seal(list, body)
     }
 
     fn decode(list: &str, cursor: &str) -> Result<Self> {
-        let unknown = || {
-            let detail = "cursor: not one that this list gave out; start again without a cursor";
-            Error::new(Code::InvalidCursor, detail)
-        };
-        let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
-        let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(unknown)?;
-        if *sum != checksum(list, body) {
-            return Err(unknown());
-        }
-        match body {
-            [0, id @ ..] => Uuid::from_slice(id).map(Self::After).map_err(|_| unknown()),
-            [1, count @ ..] => {
-                let count = count.try_into().map_err(|_| unknown())?;
+        match unseal(list, cursor)?.as_slice() {
+            [ID, id @ ..] => Uuid::from_slice(id).map(Self::After).map_err(|_| unknown_cursor()),
+            [COUNT, count @ ..] => {
+                let count = count.try_into().map_err(|_| unknown_cursor())?;
                 Ok(Self::Skip(u64::from_be_bytes(count)))
             }
-            _ => Err(unknown()),
+            _ => Err(unknown_cursor()),
         }
     }
+}
+
+fn seal(list: &str, mut body: Vec<u8>) -> String {
+    body.extend(checksum(list, &body));
+    URL_SAFE_NO_PAD.encode(body)
+}
+
+fn unseal(list: &str, cursor: &str) -> Result<Vec<u8>> {
+    let mut bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown_cursor())?;
+    let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(unknown_cursor)?;
+    if *sum != checksum(list, body) {
+        return Err(unknown_cursor());
+    }
+    bytes.truncate(body.len());
+    Ok(bytes)
+}
+
+fn unknown_cursor() -> Error {
+    let detail = "cursor: not one that this list gave out; start again without a cursor";
+    Error::new(Code::InvalidCursor, detail)
 }
 
 /// Four bytes that tell a cursor of one list from noise and from cursors of other lists.
@@ -127,6 +158,16 @@ mod tests {
         for noise in ["", "x", "AAAA", "💥", "AAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
             Position::decode("memories", noise).unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_name_goes_through_a_cursor_of_its_own_kind() {
+        let named = |cursor: String| PageRequest { limit: None, cursor: Some(cursor) };
+        let page = named(PageRequest::after("slots", "v1.2"));
+        assert_eq!(page.name("slots").unwrap().as_deref(), Some("v1.2"));
+        page.name("others").unwrap_err();
+        page.position("slots").unwrap_err();
+        named(Position::Skip(1).encode("slots")).name("slots").unwrap_err();
     }
 
     #[test]

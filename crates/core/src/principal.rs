@@ -128,6 +128,7 @@ pub enum Action {
     EraseMemories,
     RunJobs,
     ReadAudit,
+    UseSlots,
 }
 
 impl Action {
@@ -143,6 +144,7 @@ impl Action {
             Self::EraseMemories => "erase memories for good",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
+            Self::UseSlots => "use slots",
         }
     }
 
@@ -155,7 +157,7 @@ impl Action {
                 is(&[ADMIN, MEMBER])
             }
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
-            Self::ReadMemories | Self::WriteMemories => true,
+            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => true,
         }
     }
 
@@ -167,7 +169,7 @@ impl Action {
                 "the role admin or member"
             }
             Self::ToggleMemory => "the role admin, member or agent",
-            Self::ReadMemories | Self::WriteMemories => "a token",
+            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => "a token",
         }
     }
 }

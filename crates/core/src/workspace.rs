@@ -11,7 +11,7 @@ use crate::audit::Level;
 use crate::error::{Code, Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{ADMIN, Action, Caller, Operation, Principal};
+use crate::principal::{ADMIN, Action, Caller, Operation, Principal, Scope};
 use crate::text::check_name;
 use crate::token::{NewToken, Secret};
 
@@ -104,7 +104,7 @@ fn merge(target: &mut Value, patch: &Value) {
 /// What a hard delete removed, and the proof that nothing is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erasure {
-    /// Rows removed, by table.
+    /// Rows removed, by table, and slots.
     pub removed: BTreeMap<String, u64>,
     /// Rows found afterwards; anything but zero is a fault.
     pub remaining: u64,
@@ -243,12 +243,7 @@ impl Mnemic {
         }
         self.authorize(principal, &DELETE)?;
         if hard {
-            let erasure = self.store.erase_workspace(id).await?;
-            let erasure = erasure.ok_or_else(|| Error::not_found("workspace"))?;
-            if erasure.remaining > 0 {
-                let detail = format!("{} rows outlived the deletion", erasure.remaining);
-                return Err(Error::internal(detail));
-            }
+            let erasure = self.erase_workspace(id).await?;
             // Nothing may be written of a workspace that is no more, so an operator's own says it.
             if id != principal.workspace_id {
                 self.note_done(principal, &DELETE, &[id.0], self.clock.now());
@@ -262,6 +257,26 @@ impl Mnemic {
         } else {
             Err(Error::not_found("workspace"))
         }
+    }
+
+    /// Slots go first, so that nothing has gone yet if they are away; and once more when no token
+    /// is left, for what was written meanwhile.
+    async fn erase_workspace(&self, id: WorkspaceId) -> Result<Erasure> {
+        let scope = Scope::of_job(id);
+        let slots = self.erase_slots(scope).await?;
+        let erasure = self.store.erase_workspace(id).await?;
+        let mut erasure = erasure.ok_or_else(|| Error::not_found("workspace"))?;
+        if erasure.remaining > 0 {
+            let detail = format!("{} rows outlived the deletion", erasure.remaining);
+            return Err(Error::internal(detail));
+        }
+        let late = self.erase_slots(scope).await.map_err(|e| {
+            let detail = "the workspace is erased, but for slots written at the same moment: \
+                          they go when their time has passed";
+            Error::new(e.code(), detail).caused_by(e)
+        })?;
+        erasure.removed.insert("slots".to_owned(), slots + late);
+        Ok(erasure)
     }
 }
 

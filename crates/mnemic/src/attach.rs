@@ -129,6 +129,17 @@ impl Attachment {
         Ok(Endpoint { url: owner.url, token })
     }
 
+    /// Whether a slot outlives this command: a server keeps it, or Redis does.
+    pub async fn keeps_slots(&self) -> Result<bool> {
+        self.endpoint().await?;
+        match &self.0.target {
+            Target::Server(_) => Ok(true),
+            Target::Directory { config, .. } => {
+                Ok(config.slots.redis.is_some() || self.0.own.lock().await.is_none())
+            }
+        }
+    }
+
     /// A command that asks by meaning gives a model that is on this machine time to load, and
     /// what was written without it time to be embedded.
     pub async fn await_model(&self, patience: Duration) {

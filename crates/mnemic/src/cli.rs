@@ -41,6 +41,9 @@ pub enum Command {
     Memory(MemoryCommand),
     /// Count the citations of a finished run
     Run(RunArgs),
+    /// Keep, read and clear the slots of a conversation, which live for a short time
+    #[command(subcommand)]
+    Slot(SlotCommand),
     /// Make, list and delete workspaces, and change their settings
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
@@ -75,6 +78,9 @@ pub struct ServeArgs {
     /// A PostgreSQL database to serve instead of the data directory, as prepared by `db setup`
     #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
     pub store: Option<String>,
+    /// A Redis to keep slots in, as redis:// or rediss://; without one they are kept in process
+    #[arg(long, env = "MNEMIC_REDIS", hide_env_values = true, value_name = "URL")]
+    pub redis: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -174,6 +180,35 @@ pub enum MemoryCommand {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SlotCommand {
+    /// Write one, whether or not it is there
+    Set {
+        conversation: String,
+        slot: String,
+        /// JSON such as '{"step": 2}' or '"a text"'; `-` reads it from standard input
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        /// How long it lives after it was last written or read [default: an hour]
+        #[arg(long, value_name = "SECONDS")]
+        ttl: Option<u32>,
+    },
+    /// Show one
+    Get { conversation: String, slot: String },
+    /// Show all of a conversation
+    List {
+        conversation: String,
+        #[arg(long)]
+        limit: Option<usize>,
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+    /// Delete one
+    Delete { conversation: String, slot: String },
+    /// Delete all of a conversation
+    Clear { conversation: String },
 }
 
 #[derive(Debug, Subcommand)]

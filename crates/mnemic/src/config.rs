@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use mnemic_core::audit::RETENTION_DAYS_DEFAULT;
 use mnemic_core::job::LEASE_DEFAULT;
@@ -47,6 +47,7 @@ struct File {
     jobs: JobsFile,
     audit: AuditFile,
     limits: LimitsFile,
+    slots: SlotsFile,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -98,6 +99,14 @@ struct LimitsFile {
     allowed_origins: Vec<String>,
 }
 
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SlotsFile {
+    redis: Option<String>,
+    ttl_seconds: Option<u32>,
+    bytes_max: Option<usize>,
+}
+
 /// Which model makes the vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -122,6 +131,7 @@ pub struct Config {
     pub job_lease: Duration,
     pub audit_retention_days: u32,
     pub limits: Limits,
+    pub slots: SlotConfig,
 }
 
 #[derive(Debug, Clone)]
@@ -134,6 +144,15 @@ pub struct Embedding {
     pub allow_private: bool,
     pub timeout: Duration,
     pub threads: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct SlotConfig {
+    /// May hold a password.
+    pub redis: Option<String>,
+    pub ttl_seconds: u32,
+    /// What slots in this process may take.
+    pub bytes_max: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -162,6 +181,7 @@ impl Config {
             (None, Some(word)) => profile("mcp.profile", &word)?,
             (None, None) => Profile::Agent,
         };
+        let slots = slots(file.slots)?;
         let limits = file.limits;
         Ok(Self {
             data_dir,
@@ -180,6 +200,7 @@ impl Config {
             audit_retention_days: number("MNEMIC_AUDIT_RETENTION_DAYS")?
                 .or(file.audit.retention_days)
                 .unwrap_or(RETENTION_DAYS_DEFAULT),
+            slots,
             limits: Limits {
                 body_bytes_max: number("MNEMIC_BODY_BYTES_MAX")?.or(limits.body_bytes_max),
                 concurrent_requests_max: number("MNEMIC_CONCURRENT_REQUESTS_MAX")?
@@ -220,6 +241,18 @@ fn embedding(file: EmbeddingFile) -> Result<Embedding> {
     })
 }
 
+fn slots(file: SlotsFile) -> Result<SlotConfig> {
+    Ok(SlotConfig {
+        redis: variable("MNEMIC_REDIS").or(file.redis),
+        ttl_seconds: number("MNEMIC_SLOTS_TTL_SECONDS")?
+            .or(file.ttl_seconds)
+            .unwrap_or(mnemic_core::slot::TTL_SECONDS_DEFAULT),
+        bytes_max: number("MNEMIC_SLOTS_BYTES_MAX")?
+            .or(file.bytes_max)
+            .unwrap_or(mnemic_store::slots::BYTES_MAX_DEFAULT),
+    })
+}
+
 fn profile(name: &str, word: &str) -> Result<Profile> {
     word.parse().with_context(|| format!("{name}: `{word}` is not known"))
 }
@@ -242,7 +275,21 @@ fn find(args: &CommonArgs) -> Option<PathBuf> {
 fn read(path: &Path) -> Result<File> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("the settings file {} cannot be read", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("the settings file {} is wrong", path.display()))
+    toml::from_str(&text).map_err(|e| {
+        let place = e.span().map(|span| place(&text, span.start)).unwrap_or_default();
+        anyhow!("the settings file {} is wrong{place}: {}", path.display(), e.message())
+    })
+}
+
+/// The line and the setting at a byte of a settings file. The value is left out: it may be an
+/// address with a password.
+fn place(text: &str, byte: usize) -> String {
+    let before = text.get(..byte).unwrap_or(text);
+    let number = before.matches('\n').count();
+    let line = text.lines().nth(number).unwrap_or_default();
+    let name = line.split_once('=').map_or("", |(name, _)| name.trim());
+    let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+    format!(" in line {}{name}", number + 1)
 }
 
 fn default_data_dir() -> Result<PathBuf> {

@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::model::{self, Fetch};
 use crate::owner::{DataDir, Owner};
+use crate::slots;
 
 /// Where a passing owner is asked to make room for a server.
 pub const YIELD_PATH: &str = "/internal/yield";
@@ -56,8 +57,10 @@ impl Instance {
         let home = home.into();
         let store = home.open(config, dir).await?;
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
+        let slots = slots::open(&config.slots, &home)?;
+        let clock = Arc::new(SystemClock);
         let mnemic = Arc::new(
-            Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock))
+            Mnemic::new(store.clone(), slots, embedder.clone(), clock)
                 .with_lease(config.job_lease)
                 .with_audit_days(config.audit_retention_days),
         );

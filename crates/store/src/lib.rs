@@ -14,6 +14,7 @@ pub mod postgres;
 mod row;
 pub mod scope_check;
 mod search;
+pub mod slots;
 pub mod sqlite;
 mod statement;
 pub mod statements;
@@ -42,7 +43,9 @@ pub use value::Value;
 /// use mnemic_core::memory::NewMemory;
 /// use mnemic_core::principal::Caller;
 /// use mnemic_core::recall::RecallRequest;
+/// use mnemic_core::slot::SlotSpace;
 /// use mnemic_core::Mnemic;
+/// use mnemic_store::slots::InProcessSlots;
 /// use mnemic_store::sqlite::{INDEX_BYTES_MAX_DEFAULT, Options};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -50,7 +53,8 @@ pub use value::Value;
 /// let path = dir.path().join("mnemic.db");
 /// let store = mnemic_store::open_embedded(&path, Options::default(), INDEX_BYTES_MAX_DEFAULT)?;
 /// let words_only = EmbedderSlot::new(EmbedderState::Off);
-/// let mnemic = Mnemic::new(Arc::new(store), words_only, Arc::new(SystemClock));
+/// let slots = SlotSpace::new(InProcessSlots::default());
+/// let mnemic = Mnemic::new(Arc::new(store), slots, words_only, Arc::new(SystemClock));
 ///
 /// let token = mnemic.bootstrap().await?;
 /// let caller = Caller::new(mnemic.authenticate(token.reveal()).await?);

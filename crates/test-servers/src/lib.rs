@@ -7,7 +7,9 @@
 #![expect(clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod postgres;
+mod redis;
 mod tools;
 mod user;
 
 pub use postgres::{Postgres, postgres};
+pub use redis::{Redis, redis};

@@ -1,4 +1,4 @@
-//! Removes what is past its time: answers kept for idempotency keys.
+//! Removes what is past its time: answers kept for idempotency keys, and slots.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -26,6 +26,7 @@ impl Job for Cleanup {
     }
 
     async fn run(&self, mnemic: &Mnemic, claim: &Claim) -> Result<Done> {
+        mnemic.slots.slots.sweep(mnemic.clock.now()).await;
         let dropped = mnemic.store.drop_answers(claim.scope(), outdated(mnemic)).await?;
         Ok(Done::changed(dropped))
     }

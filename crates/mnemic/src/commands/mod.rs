@@ -10,6 +10,7 @@ mod memory;
 mod recall;
 mod run;
 mod serve;
+mod slot;
 mod token;
 mod workspace;
 
@@ -50,6 +51,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Forget { id, hard } => memory::forget(client, common, id, hard).await,
         Command::Memory(command) => memory::run(client, common, command).await,
         Command::Run(args) => run::finish(client, common, args).await,
+        Command::Slot(command) => slot::run(client, common, command).await,
         Command::Workspace(command) => workspace::run(client, common, command).await,
         Command::Token(command) => token::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,

@@ -39,6 +39,9 @@ async fn start(common: &CommonArgs, args: &ServeArgs) -> Result<Instance> {
     if let Some(listen) = &args.listen {
         config.listen.clone_from(listen);
     }
+    if let Some(redis) = &args.redis {
+        config.slots.redis = Some(redis.clone());
+    }
     if let Some(url) = &args.store {
         return start_on_database(&config, url).await;
     }

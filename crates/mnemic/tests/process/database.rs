@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::support::Home;
 use crate::support::server::{OWN, Server, answer};
 
-fn setup(home: &Home, owner: &str) -> Value {
+pub(crate) fn setup(home: &Home, owner: &str) -> Value {
     let done = home.command(&["db", "setup", "--json", "--store", owner]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     serde_json::from_slice(&done.stdout).unwrap()
 }
 
-fn serve(home: &Home, url: &str) -> Command {
+pub(crate) fn serve(home: &Home, url: &str) -> Command {
     home.command(&["serve", "--listen", "127.0.0.1:0", "--store", url])
 }
 

@@ -13,4 +13,5 @@ mod many;
 mod secret;
 mod serve;
 mod setting;
+mod slot;
 mod support;

@@ -181,6 +181,7 @@ mod tests {
             (Code::Timeout, 503),
             (Code::StoreUnavailable, 503),
             (Code::ModelUnavailable, 503),
+            (Code::SlotsUnavailable, 503),
             (Code::Corrupt, 500),
             (Code::Internal, 500),
         ] {

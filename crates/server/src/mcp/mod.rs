@@ -18,6 +18,7 @@ mod recall;
 mod resource;
 mod run;
 mod schema;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod text;

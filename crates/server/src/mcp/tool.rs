@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Profile, audit, input, job, memory, recall, run, schema, workspace};
+use super::{Profile, audit, input, job, memory, recall, run, schema, slot, workspace};
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
 /// tool's output schema, and some clients check it even when the call failed.
@@ -62,6 +62,8 @@ pub(super) struct Tool {
     description: &'static str,
     effect: Effect,
     pub profile: Profile,
+    /// Its answer holds JSON of others, whose nulls stay.
+    verbatim: bool,
     input_schema: Arc<JsonObject>,
     output_schema: Arc<JsonObject>,
     run: Run,
@@ -86,6 +88,7 @@ impl Tool {
             description,
             effect,
             profile: Profile::Full,
+            verbatim: false,
             input_schema: Arc::new(schema::of_input::<I>()),
             output_schema: Arc::new(schema::of_output::<O>()),
             run: Box::new(move |mnemic, caller, arguments| {
@@ -101,6 +104,12 @@ impl Tool {
         Self { profile: Profile::Agent, ..self }
     }
 
+    /// Its answer is passed on as it is: nothing of ours in it is null.
+    #[must_use]
+    pub(super) fn verbatim(self) -> Self {
+        Self { verbatim: true, ..self }
+    }
+
     /// Runs the tool. Whatever goes wrong is a result too, so that the model sees it.
     pub(super) async fn call(
         &self,
@@ -110,7 +119,11 @@ impl Tool {
     ) -> CallToolResult {
         let started = Instant::now();
         let (result, outcome) = match (self.run)(mnemic, caller, arguments).await {
-            Ok(done) => (success(done), "ok"),
+            Ok(done) if self.verbatim => (success(done), "ok"),
+            Ok(done) => {
+                let structured = schema::without_nulls(done.structured);
+                (success(Finished { structured, ..done }), "ok")
+            }
             Err(e) => (failure(self.name, &e), e.code().word()),
         };
         metrics::histogram!("mnemic_mcp_tool_seconds", "tool" => self.name, "outcome" => outcome)
@@ -127,9 +140,9 @@ impl Tool {
 }
 
 fn finish<T: Serialize>(reply: Reply<T>) -> Result<Finished> {
-    let value = serde_json::to_value(&reply.value)
+    let structured = serde_json::to_value(&reply.value)
         .map_err(|e| Error::internal("the answer cannot be written").caused_by(e))?;
-    Ok(Finished { structured: schema::without_nulls(value), text: reply.text })
+    Ok(Finished { structured, text: reply.text })
 }
 
 fn success(done: Finished) -> CallToolResult {
@@ -174,6 +187,7 @@ impl Table {
             recall::tools(),
             memory::tools(),
             run::tools(),
+            slot::tools(),
             workspace::tools(),
             job::tools(),
             audit::tools(),

@@ -75,6 +75,28 @@ impl<S: Send + Sync> FromRequestParts<S> for RunId {
     }
 }
 
+/// The `{id}` of a conversation in the path, which need not be a UUID.
+pub(super) struct ConversationId(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for ConversationId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "id").await.map(Self)
+    }
+}
+
+/// The `{slot}` of the path.
+pub(super) struct SlotSegment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for SlotSegment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "slot").await.map(Self)
+    }
+}
+
 /// The `{ws}` of the path.
 pub(super) struct WorkspaceSegment(pub String);
 

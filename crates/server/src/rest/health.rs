@@ -20,11 +20,13 @@ use super::responses::{ProbeFaults, ReadyFaults};
 use crate::http::metrics;
 use crate::http::peer::Peer;
 use crate::http::problem::{Problem, Result};
-use crate::wire::health::{EmbedderWire, LiveResponse, ReadyResponse};
+use crate::wire::health::{EmbedderWire, LiveResponse, ReadyResponse, SlotsWire};
 
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Anyone can ask whether the server is ready; the store is asked at most this often.
 const READY_AGE_MAX: Duration = Duration::from_secs(1);
+/// A probe must not be late because what keeps slots does not answer.
+const SLOTS_PATIENCE: Duration = Duration::from_millis(250);
 const SIZES_AGE_MAX: Duration = Duration::from_secs(15);
 
 type Sizes = Vec<(WorkspaceId, u64)>;
@@ -35,12 +37,20 @@ pub(crate) struct Health {
     embedder: EmbedderSlot,
     instance: String,
     ready: Mutex<Option<(Instant, bool)>>,
+    slots: Mutex<Option<(Instant, bool)>>,
     sizes: Mutex<Option<(Instant, Sizes)>>,
 }
 
 impl Health {
     pub(crate) fn new(mnemic: Arc<Mnemic>, embedder: EmbedderSlot, instance: String) -> Self {
-        Self { mnemic, embedder, instance, ready: Mutex::default(), sizes: Mutex::default() }
+        Self {
+            mnemic,
+            embedder,
+            instance,
+            ready: Mutex::default(),
+            slots: Mutex::default(),
+            sizes: Mutex::default(),
+        }
     }
 
     /// Whether the store answers. Looking for damage is `doctor`'s, because that reads all of it;
@@ -58,6 +68,19 @@ impl Health {
         }
         let well = answer.is_ok();
         *ready = Some((Instant::now(), well));
+        well
+    }
+
+    async fn slots_answer(&self) -> bool {
+        let mut known = self.slots.lock().await;
+        if let Some((at, well)) = *known
+            && at.elapsed() < READY_AGE_MAX
+        {
+            return well;
+        }
+        let answer = tokio::time::timeout(SLOTS_PATIENCE, self.mnemic.ping_slots()).await;
+        let well = matches!(answer, Ok(Ok(())));
+        *known = Some((Instant::now(), well));
         well
     }
 
@@ -100,7 +123,8 @@ async fn livez(State(health): State<Arc<Health>>) -> Answer<LiveResponse> {
 
 /// Whether it can serve: 503 while the store does not answer.
 ///
-/// A model that is still loading or missing does not stop it: words alone serve meanwhile.
+/// A model that is still loading or missing does not stop it: words alone serve meanwhile. Nor
+/// do slots that are away: everything else serves.
 #[utoipa::path(
     get, path = "/readyz", tag = "health", operation_id = "readyz", security(()),
     responses((status = 200, body = ReadyResponse), ReadyFaults),
@@ -117,7 +141,8 @@ async fn readyz(State(health): State<Arc<Health>>) -> Result<Answer<ReadyRespons
         EmbedderState::Failed(_) => EmbedderWire::Failed,
     };
     let vectors = embedder == EmbedderWire::Ready;
-    Ok(Answer(ReadyResponse { status: "ready".to_owned(), vectors, embedder }))
+    let slots = if health.slots_answer().await { SlotsWire::Ready } else { SlotsWire::Away };
+    Ok(Answer(ReadyResponse { status: "ready".to_owned(), vectors, embedder, slots }))
 }
 
 /// Metrics in Prometheus' text form, for processes of this machine only.

@@ -13,6 +13,7 @@ mod parameters;
 mod recall;
 mod responses;
 mod run;
+mod slot;
 mod token;
 mod workspace;
 
@@ -47,6 +48,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(audit::router())
         .merge(run::router())
         .merge(recall::router())
+        .merge(slot::router())
         .merge(token::router())
 }
 

@@ -18,6 +18,9 @@ pub(super) struct BodyFaults;
 /// What a request that changes something can meet.
 pub(super) struct WriteFaults;
 
+/// What writing a slot can meet, for which there may be no room.
+pub(super) struct SlotFaults;
+
 /// What a probe can meet.
 pub(super) struct ProbeFaults;
 
@@ -44,6 +47,12 @@ impl IntoResponses for BodyFaults {
 impl IntoResponses for WriteFaults {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         faults(&[READ, BODY, WRITE])
+    }
+}
+
+impl IntoResponses for SlotFaults {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        faults(&[READ, BODY, &[409]])
     }
 }
 

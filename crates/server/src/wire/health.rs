@@ -20,6 +20,8 @@ pub struct ReadyResponse {
     /// Whether recall finds by meaning; otherwise words alone serve.
     pub vectors: bool,
     pub embedder: EmbedderWire,
+    /// Whether slots can be used; everything else serves without them.
+    pub slots: SlotsWire,
 }
 
 /// How far the embedding model is from serving.
@@ -30,6 +32,14 @@ pub enum EmbedderWire {
     Loading,
     Ready,
     Failed,
+}
+
+/// Whether what keeps slots answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotsWire {
+    Ready,
+    Away,
 }
 
 /// What was looked at, part by part.

@@ -9,6 +9,7 @@ pub mod job;
 pub mod memory;
 pub mod recall;
 pub mod run;
+pub mod slot;
 pub mod token;
 pub mod workspace;
 

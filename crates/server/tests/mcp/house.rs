@@ -11,11 +11,13 @@ use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::{EmbedderSlot, EmbedderState};
 use mnemic_core::principal::Principal;
+use mnemic_core::slot::SlotSpace;
 use mnemic_core::token::NewToken;
 use mnemic_server::http::origin::OriginOptions;
 use mnemic_server::http::rate::RateOptions;
 use mnemic_server::mcp::Profile;
 use mnemic_server::{AppOptions, Limits, app};
+use mnemic_store::slots::InProcessSlots;
 use mnemic_store::sqlite::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -74,8 +76,9 @@ impl House {
         let store =
             mnemic_store::open_embedded(&path, Options::default(), INDEX_BYTES_MAX).unwrap();
         let embedder = EmbedderSlot::new(EmbedderState::Off);
+        let slots = SlotSpace::new(InProcessSlots::default());
         let mnemic =
-            Arc::new(Mnemic::new(Arc::new(store), embedder.clone(), Arc::new(SystemClock)));
+            Arc::new(Mnemic::new(Arc::new(store), slots, embedder.clone(), Arc::new(SystemClock)));
         let operator = mnemic.bootstrap().await.unwrap().reveal().to_owned();
         // Tests ask faster than anybody would.
         let plenty = NonZeroU32::MAX;

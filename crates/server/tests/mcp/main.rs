@@ -8,4 +8,5 @@ mod house;
 mod prompts;
 mod resources;
 mod shape;
+mod slots;
 mod tools;

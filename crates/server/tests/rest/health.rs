@@ -32,7 +32,10 @@ async fn probes_answer_without_a_token() {
     ] {
         house.embedder.set(state);
         let ready = house.call(Method::GET, "/readyz", None, None).await.expect(200);
-        assert_eq!(ready, json!({"status": "ready", "vectors": false, "embedder": word}));
+        let expected = json!({
+            "status": "ready", "vectors": false, "embedder": word, "slots": "ready",
+        });
+        assert_eq!(ready, expected);
     }
     let page = house.call(Method::GET, "/docs/errors", None, None).await;
     assert!(page.text.contains("id=\"not_found\""));

@@ -11,10 +11,12 @@ use http_body_util::BodyExt as _;
 use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::{EmbedderSlot, EmbedderState};
+use mnemic_core::slot::SlotSpace;
 use mnemic_server::http::origin::OriginOptions;
 use mnemic_server::http::rate::RateOptions;
 use mnemic_server::mcp::Profile;
 use mnemic_server::{AppOptions, Limits, app};
+use mnemic_store::slots::InProcessSlots;
 use mnemic_store::sqlite::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -81,8 +83,9 @@ impl House {
             mnemic_store::open_embedded(&dir.path().join("mnemic.db"), store, INDEX_BYTES_MAX)
                 .unwrap();
         let embedder = EmbedderSlot::new(EmbedderState::Off);
+        let slots = SlotSpace::new(InProcessSlots::default());
         let mnemic =
-            Arc::new(Mnemic::new(Arc::new(store), embedder.clone(), Arc::new(SystemClock)));
+            Arc::new(Mnemic::new(Arc::new(store), slots, embedder.clone(), Arc::new(SystemClock)));
         let operator = mnemic.bootstrap().await.unwrap().reveal().to_owned();
         let options = AppOptions {
             instance: "instance-1".to_owned(),

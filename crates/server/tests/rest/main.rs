@@ -11,5 +11,6 @@ mod matrix;
 mod memory;
 mod openapi;
 mod run;
+mod slot;
 mod token;
 mod workspace;

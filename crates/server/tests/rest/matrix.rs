@@ -18,6 +18,7 @@ impl Route {
             .replace("{ws}", workspace)
             .replace("{id}", memory)
             .replace("{run_id}", "run-1")
+            .replace("{slot}", "slot-1")
             .replace("{name}", "reembed")
     }
 
@@ -30,10 +31,19 @@ impl Route {
             ("POST", "finish") => json!({"text": "done"}),
             ("POST", "workspaces") => json!({"name": "strangers"}),
             ("POST", "tokens") => json!({"role": "admin"}),
+            ("PUT", "{slot}") => json!({"value": "left by a stranger"}),
             ("PATCH" | "PUT", _) => json!({}),
             _ => return None,
         };
         Some(body)
+    }
+
+    /// Whether it is about something that is there or not. A conversation is wherever somebody
+    /// keeps slots in it: everybody has one of that name, empty or not.
+    fn is_about_a_record(&self) -> bool {
+        let makes_its_own = self.template.ends_with("/slots")
+            || (self.template.ends_with("/{slot}") && self.method == Method::PUT);
+        self.template.contains("{id}") && !makes_its_own
     }
 }
 
@@ -54,7 +64,7 @@ async fn routes(house: &House) -> Vec<Route> {
         let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
         routes.push(Route { method: Method::POST, template });
     }
-    assert!(routes.len() >= 28, "only {} routes", routes.len());
+    assert!(routes.len() >= 33, "only {} routes", routes.len());
     routes
 }
 
@@ -98,6 +108,8 @@ async fn unknown_addresses_ask_for_a_token_first() {
 async fn another_workspace_cannot_be_told_from_none() {
     let house = House::new().await;
     let memory = house.remember("the secret").await;
+    let slot = format!("/v1/workspaces/current/conversations/{}/slots/slot-1", id_of(&memory));
+    house.put(&slot, &json!({"value": "the secret"})).await.expect(200);
     let (_, stranger) = house.neighbour("strangers").await;
     let in_workspace = |route: &Route| route.template.contains("{ws}");
     for route in routes(&house).await.into_iter().filter(in_workspace) {
@@ -113,7 +125,7 @@ async fn another_workspace_cannot_be_told_from_none() {
         assert_eq!(foreign, ask(RANDOM_ID, id_of(&memory)).await, "{}", route.template);
         assert_eq!(foreign, ask("not-a-uuid", id_of(&memory)).await, "{}", route.template);
         assert!(!foreign.1.contains(&house.workspace), "{}", foreign.1);
-        if route.template.contains("{id}") {
+        if route.is_about_a_record() {
             let foreign = ask("current", id_of(&memory)).await;
             assert_eq!(foreign.0, 404, "{} {}", route.method, route.template);
             assert_eq!(foreign, ask("current", RANDOM_ID).await, "{}", route.template);
@@ -122,12 +134,15 @@ async fn another_workspace_cannot_be_told_from_none() {
     let untouched =
         house.get(&format!("/v1/workspaces/current/memories/{}", id_of(&memory))).await.expect(200);
     assert_eq!(untouched["content"], "the secret");
+    assert_eq!(house.get(&slot).await.expect(200)["value"], "the secret");
 }
 
 #[tokio::test]
 async fn lists_and_recall_show_nothing_of_others() {
     let house = House::new().await;
     let memory = house.remember("the secret of the house").await;
+    let slots = format!("/v1/workspaces/current/conversations/{}/slots", id_of(&memory));
+    house.put(&format!("{slots}/slot-1"), &json!({"value": "secret"})).await.expect(200);
     let (own, stranger) = house.neighbour("strangers").await;
     let ask = async |method, path: &str, body: Option<&Value>| {
         let reply = house.call(method, path, Some(&stranger), body).await;
@@ -142,6 +157,7 @@ async fn lists_and_recall_show_nothing_of_others() {
         "/v1/workspaces/current/memories?deleted=true",
         "/v1/workspaces/current/memories/stale?older_than_days=0",
         "/v1/workspaces/current/memories/recommended-pins",
+        &slots,
     ] {
         assert_eq!(ask(Method::GET, path, None).await["items"], json!([]), "{path}");
     }

@@ -17,6 +17,7 @@ mod memory;
 mod model;
 mod place;
 mod recall;
+mod slot;
 mod supersession;
 mod time;
 mod token;
@@ -152,6 +153,12 @@ macro_rules! behaviour {
                 a_purge_does_not_reach_another_workspace
                 the_same_texts_in_two_workspaces_never_mix
                 a_cursor_opens_no_other_workspace
+            }
+            behaviour! { in slot, $open:
+                a_slot_lives_for_an_hour_after_it_was_last_read
+                a_slot_can_say_how_long_it_lives
+                slots_of_two_workspaces_never_meet
+                a_hard_delete_takes_the_slots_of_its_workspace_along
             }
             behaviour! { in recall, $open:
                 what_was_written_is_found_by_words_at_once

@@ -180,6 +180,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("jobs", 0),
         ("memories", 3),
         ("runs", 1),
+        ("slots", 0),
         ("tokens", 1),
         ("vectors", 3),
         ("workspaces", 1),

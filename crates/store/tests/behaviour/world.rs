@@ -13,9 +13,11 @@ use mnemic_core::memory::{Memory, MemoryFilter, NewMemory};
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{ADMIN, Caller, Principal, RetryKey};
 use mnemic_core::recall::{Bundle, RecallRequest, Technique};
+use mnemic_core::slot::SlotSpace;
 use mnemic_core::store::Store;
 use mnemic_core::token::NewToken;
 use mnemic_core::{Error, Mnemic, Result};
+use mnemic_store::slots::InProcessSlots;
 use mnemic_store::{Statement, Value};
 use tokio::task::JoinSet;
 
@@ -59,7 +61,9 @@ impl World {
         let clock = Arc::new(HandClock(Mutex::new(start)));
         let slot = EmbedderSlot::new(EmbedderState::Off);
         let opened = place.open();
-        let mnemic = Arc::new(Mnemic::new(opened.store.clone(), slot.clone(), clock.clone()));
+        let slots = SlotSpace::new(InProcessSlots::default());
+        let store = opened.store.clone();
+        let mnemic = Arc::new(Mnemic::new(store, slots, slot.clone(), clock.clone()));
         let secret = mnemic.bootstrap().await.unwrap();
         let operator = mnemic.authenticate(secret.reveal()).await.unwrap();
         Self { mnemic, clock, slot, operator, opened, place, loops: JoinSet::new() }
@@ -72,7 +76,9 @@ impl World {
         self.mnemic.close().await;
         let slot = EmbedderSlot::new(EmbedderState::Off);
         let opened = self.place.open();
-        let mnemic = Arc::new(Mnemic::new(opened.store.clone(), slot.clone(), self.clock.clone()));
+        let slots = SlotSpace::new(InProcessSlots::default());
+        let store = opened.store.clone();
+        let mnemic = Arc::new(Mnemic::new(store, slots, slot.clone(), self.clock.clone()));
         Self { mnemic, slot, opened, ..self }
     }
 
@@ -80,7 +86,8 @@ impl World {
     pub(crate) fn another_server(&self) -> (Arc<Mnemic>, Arc<HandClock>) {
         let clock = Arc::new(HandClock(Mutex::new(self.now())));
         let store = self.place.beside(&self.opened).store;
-        (Arc::new(Mnemic::new(store, self.slot.clone(), clock.clone())), clock)
+        let slots = SlotSpace::new(InProcessSlots::default());
+        (Arc::new(Mnemic::new(store, slots, self.slot.clone(), clock.clone())), clock)
     }
 
     /// Brings a model in, as a server does, and lets vectors follow their texts.

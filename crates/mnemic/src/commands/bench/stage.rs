@@ -9,7 +9,9 @@ use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::{Embedder, EmbedderSlot};
 use mnemic_core::principal::Principal;
+use mnemic_core::slot::SlotSpace;
 use mnemic_core::store::Store;
+use mnemic_store::slots::InProcessSlots;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -59,7 +61,9 @@ impl Stage {
         });
         let store: Arc<dyn Store> = Arc::new(opened.await??);
         let embedder = EmbedderSlot::new(model::first_state(&self.config.embedding));
-        let mnemic = Arc::new(Mnemic::new(store.clone(), embedder.clone(), Arc::new(SystemClock)));
+        let slots = SlotSpace::new(InProcessSlots::default());
+        let clock = Arc::new(SystemClock);
+        let mnemic = Arc::new(Mnemic::new(store.clone(), slots, embedder.clone(), clock));
         let token = if let Some(token) = self.dir.token() {
             token
         } else {

@@ -92,6 +92,14 @@ impl Server {
         self.with_token(http().post(format!("{}{path}", self.url)).json(body))
     }
 
+    pub fn put(&self, path: &str, body: &Value) -> RequestBuilder {
+        self.with_token(http().put(format!("{}{path}", self.url)).json(body))
+    }
+
+    pub fn delete(&self, path: &str) -> RequestBuilder {
+        self.with_token(http().delete(format!("{}{path}", self.url)))
+    }
+
     fn with_token(&self, request: RequestBuilder) -> RequestBuilder {
         request.bearer_auth(&self.token).timeout(LONG)
     }
