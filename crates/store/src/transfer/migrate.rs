@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::feed::Feed;
 use super::layout::agree;
-use super::{Cells, Checksum, LOT_BYTES, LOT_ROWS, Part, Progress, Report, Side, Step, Surplus};
+use super::{Cells, Checksum, LOT_BYTES, LOT_ROWS, Part, Progress, Report, Side, Step};
 use super::{Table, size};
 use crate::{Scope, Value};
 
@@ -146,6 +146,15 @@ async fn workspaces(side: &Arc<dyn Side>, table: &Arc<Table>) -> Result<BTreeMap
         }
     }
     Ok(found)
+}
+
+/// What the target holds beyond the source, or otherwise than it.
+#[derive(Debug, Default)]
+struct Surplus {
+    extra: u64,
+    changed: u64,
+    /// The tables that it was found in.
+    tables: Vec<String>,
 }
 
 fn refused(surplus: &Surplus) -> Error {

@@ -25,7 +25,7 @@ pub use crate::sqlite::transfer::{open_source as open_file, open_target as open_
 pub use digest::Checksum;
 pub use layout::{Table, Tables};
 pub use migrate::migrate;
-pub use report::{Part, Progress, Report, Step, Surplus};
+pub use report::{Part, Progress, Report, Step};
 
 pub(crate) use layout::{Kind, TableColumn};
 pub(crate) use sql::{Sql, parameters, quote};

@@ -48,15 +48,6 @@ impl Part {
     }
 }
 
-/// What the target holds beyond the source, or otherwise than it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surplus {
-    pub extra: u64,
-    pub changed: u64,
-    /// The tables that it was found in.
-    pub tables: Vec<String>,
-}
-
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     pub parts: Vec<Part>,
