@@ -12,15 +12,17 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
 use crate::config::{CommonArgs, Config};
-use crate::instance::{Instance, Plan, until};
+use crate::instance::{Instance, Plan, YIELD_PATH, until};
 use crate::model::Fetch;
-use crate::owner::{DataDir, Owner};
+use crate::owner::{DataDir, Lock, Owner};
 
 /// How long a command waits for an owner that is coming or going.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long one waits that was sent to a server by its address: nobody takes over from that.
 const PATIENCE_WITH_SERVER: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long a passing owner is given between two requests to make room.
+const YIELD_PAUSE: Duration = Duration::from_millis(50);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Where requests go, and with which token.
@@ -164,4 +166,48 @@ pub async fn present_owner(http: &reqwest::Client, dir: &DataDir) -> Option<Owne
     let answer = http.get(url).timeout(PROBE_TIMEOUT).send().await.ok()?;
     let body: serde_json::Value = answer.json().await.ok()?;
     (body.get("instance")?.as_str()? == owner.instance).then_some(owner)
+}
+
+/// Takes ownership for good or for a long time; a command that holds it for the moment is asked to
+/// make room, a server is not.
+pub async fn take(http: &reqwest::Client, dir: &DataDir) -> Result<Lock> {
+    let started = Instant::now();
+    let mut claim = None;
+    loop {
+        if claim.is_none() {
+            claim = dir.try_claim()?;
+        }
+        if claim.is_some()
+            && let Some(lock) = dir.try_lock_first()?
+        {
+            return Ok(lock);
+        }
+        if let Some(owner) = present_owner(http, dir).await {
+            if owner.permanent {
+                bail!(taken(&owner, dir));
+            }
+            let token = dir.token().unwrap_or_default();
+            let ask = http.post(format!("{}{YIELD_PATH}", owner.url)).bearer_auth(token);
+            // Whether it agreed shows in the lock.
+            let _ = ask.timeout(Duration::from_secs(5)).send().await;
+        }
+        if started.elapsed() > PATIENCE {
+            bail!(
+                "another process holds {} and does not let go; end it (its number is in \
+                 owner.json), then try again",
+                dir.path().display()
+            );
+        }
+        tokio::time::sleep(YIELD_PAUSE).await;
+    }
+}
+
+pub fn taken(owner: &Owner, dir: &DataDir) -> String {
+    format!(
+        "another server (process {}, {}) already serves {}; stop it first, or choose another \
+         --data-dir",
+        owner.pid,
+        owner.url,
+        dir.path().display()
+    )
 }

@@ -58,6 +58,8 @@ pub enum Command {
     /// Look after a PostgreSQL database
     #[command(subcommand)]
     Db(DbCommand),
+    /// Move the whole store into a PostgreSQL database, or back into a directory
+    Migrate(MigrateArgs),
     /// Give every memory a vector of the present model
     Reembed,
     /// Measure what this project promises
@@ -81,6 +83,19 @@ pub struct ServeArgs {
     /// A Redis to keep slots in, as redis:// or rediss://; without one they are kept in process
     #[arg(long, env = "MNEMIC_REDIS", hide_env_values = true, value_name = "URL")]
     pub redis: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Where to: the database's address as printed by `db setup`, or a directory
+    #[arg(long, env = "MNEMIC_MIGRATE_TO", hide_env_values = true, value_name = "URL|DIR")]
+    pub to: String,
+    /// Move this PostgreSQL database instead of the data directory
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// Also undo what was changed at the target since it was copied
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]

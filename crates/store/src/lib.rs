@@ -19,6 +19,7 @@ pub mod sqlite;
 mod statement;
 pub mod statements;
 mod store;
+pub mod transfer;
 mod value;
 
 pub use batch::{Batch, Expect, Step, Touched};

@@ -7,6 +7,7 @@ mod doctor;
 mod job;
 mod mcp;
 mod memory;
+mod migrate;
 mod recall;
 mod run;
 mod serve;
@@ -35,6 +36,7 @@ pub async fn run(cli: Cli) -> Result<()> {
         Command::Doctor { thorough } => return doctor::run(&common, thorough).await,
         Command::Db(command) => return db::run(&common, command).await,
         Command::Bench(args) => return bench::run(&common, &args).await,
+        Command::Migrate(args) => return migrate::run(&common, &args).await,
         _ => {}
     }
     let client = Client::new(Attachment::new(&common, Fetch::CachedOnly)?);
@@ -61,6 +63,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         | Command::Mcp
         | Command::Doctor { .. }
         | Command::Bench(_)
+        | Command::Migrate(_)
         | Command::Db(_) => Ok(()),
     }
 }

@@ -1,22 +1,17 @@
 //! `mnemic serve`: the owner for good.
 
-use std::time::{Duration, Instant};
-
 use anyhow::{Context, Result, bail};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::attach::present_owner;
+use crate::attach::{present_owner, take, taken};
 use crate::cli::ServeArgs;
 use crate::config::{CommonArgs, Config};
 use crate::home::Home;
-use crate::instance::{Instance, Plan, YIELD_PATH};
+use crate::instance::{Instance, Plan};
 use crate::model::Fetch;
 use crate::output;
-use crate::owner::{DataDir, Lock, Owner};
-
-const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(50);
+use crate::owner::DataDir;
 
 pub async fn run(common: &CommonArgs, args: &ServeArgs) -> Result<()> {
     // Listened for before anything is said, so that who was greeted can already say stop.
@@ -89,49 +84,6 @@ async fn listen(config: &Config) -> Result<TcpListener> {
     TcpListener::bind(&config.listen)
         .await
         .with_context(|| format!("cannot listen on {}: choose another --listen", config.listen))
-}
-
-/// Takes ownership; a command that holds it for the moment is asked to make room.
-async fn take(http: &reqwest::Client, dir: &DataDir) -> Result<Lock> {
-    let started = Instant::now();
-    let mut claim = None;
-    loop {
-        if claim.is_none() {
-            claim = dir.try_claim()?;
-        }
-        if claim.is_some()
-            && let Some(lock) = dir.try_lock_first()?
-        {
-            return Ok(lock);
-        }
-        if let Some(owner) = present_owner(http, dir).await {
-            if owner.permanent {
-                bail!(taken(&owner, dir));
-            }
-            let token = dir.token().unwrap_or_default();
-            let ask = http.post(format!("{}{YIELD_PATH}", owner.url)).bearer_auth(token);
-            // Whether it agreed shows in the lock.
-            let _ = ask.timeout(Duration::from_secs(5)).send().await;
-        }
-        if started.elapsed() > PATIENCE {
-            bail!(
-                "another process holds {} and does not let go; end it (its number is in \
-                 owner.json), then try again",
-                dir.path().display()
-            );
-        }
-        tokio::time::sleep(PAUSE).await;
-    }
-}
-
-fn taken(owner: &Owner, dir: &DataDir) -> String {
-    format!(
-        "another server (process {}, {}) already serves {}; stop it first, or choose another \
-         --data-dir",
-        owner.pid,
-        owner.url,
-        dir.path().display()
-    )
 }
 
 /// The signals that ask a server to stop.

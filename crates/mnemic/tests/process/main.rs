@@ -10,6 +10,7 @@ mod fault;
 mod hand_over;
 mod kill;
 mod many;
+mod migrate;
 mod secret;
 mod serve;
 mod setting;

@@ -11,15 +11,18 @@ mod filter;
 mod migrate;
 mod nearest;
 mod options;
+mod relist;
 mod retry;
 mod search;
 mod session;
 mod setup;
 #[cfg(test)]
 mod tests;
+pub(crate) mod transfer;
 mod turns;
 mod value;
 mod words;
+pub(crate) mod yardstick;
 
 use std::sync::RwLock;
 
@@ -45,7 +48,7 @@ const SCHEMA: &str = "mnemic";
 
 /// The statements that only this engine has, for the tests that prepare each and prove its scope.
 pub fn statements() -> impl Iterator<Item = &'static Statement> {
-    [words::ALL, nearest::ALL].into_iter().flatten().copied()
+    [words::ALL, relist::ALL, nearest::ALL].into_iter().flatten().copied()
 }
 
 /// An open PostgreSQL database.

@@ -19,6 +19,9 @@ use super::session::{Call, Outcome};
 use crate::statements::memory;
 use crate::{Batch, Fields, Row, Scope, Statement, Value, values};
 
+/// What this engine keeps in tables and the embedded one in its index.
+pub(super) const TABLES: [&str; 2] = ["word_documents", "word_postings"];
+
 /// The texts of `$2` that can be found, each with the digest of the one whose words are listed.
 static TEXTS: Statement = Statement::workspace(
     "words.texts",
@@ -28,14 +31,14 @@ static TEXTS: Statement = Statement::workspace(
        AND m.id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
 );
 
-static UNLIST: Statement = Statement::workspace(
+pub(super) static UNLIST: Statement = Statement::workspace(
     "words.unlist",
     "DELETE FROM word_postings WHERE workspace_id = $1 AND item_id = $2
        AND term IN (SELECT jsonb_array_elements_text(d.terms) FROM word_documents d
                     WHERE d.workspace_id = $1 AND d.item_id = $2)",
 );
 
-static DROP: Statement = Statement::workspace(
+pub(super) static DROP: Statement = Statement::workspace(
     "words.drop",
     "DELETE FROM word_documents WHERE workspace_id = $1 AND item_id = $2",
 );

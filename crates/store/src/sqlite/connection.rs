@@ -146,7 +146,7 @@ impl Location {
 
     /// SQLite takes an empty file for a new database and then discards the log beside it. For us
     /// both are what is left of a database, so they are refused and left as they are.
-    fn check_files(&self) -> Result<()> {
+    pub(super) fn check_files(&self) -> Result<()> {
         let length = length_of(&self.path)?;
         let log = length_of(&with_suffix(&self.path, "-wal"))?;
         let problem = match (length, log) {

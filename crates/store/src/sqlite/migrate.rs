@@ -3,7 +3,7 @@
 //! Foreign keys are off meanwhile, because SQLite changes a table by building another; they are
 //! checked before each commit instead.
 
-use mnemic_core::{Error, Result};
+use mnemic_core::{Code, Error, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::error::store_error;
@@ -51,6 +51,23 @@ pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> 
         tracing::info!(number = migration.number, name = migration.name, "migration applied");
     }
     conn.execute_batch("PRAGMA foreign_keys = ON").map_err(failed)
+}
+
+/// Refuses a database whose schema is not this version's, and leaves any as it is.
+pub(super) fn check(conn: &Connection, known: &[Migration]) -> Result<()> {
+    let failed = |error| store_error("looking at the migrations", error);
+    let lacking = outstanding(known, &applied(conn).map_err(failed)?)?;
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::Conflict,
+        format!(
+            "the store lacks {} migrations of this version: run `mnemic doctor` on it, which \
+             brings it up to date, then try again",
+            lacking.len()
+        ),
+    ))
 }
 
 fn applied(conn: &Connection) -> rusqlite::Result<Vec<Applied>> {

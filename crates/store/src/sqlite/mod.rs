@@ -19,6 +19,7 @@ mod scrub;
 mod search;
 #[cfg(test)]
 mod tests;
+pub(crate) mod transfer;
 mod writer;
 
 use std::{path::Path, sync::Arc};

@@ -134,7 +134,7 @@ fn own(row: &rusqlite::Row<'_>, shape: &Arc<Shape>) -> Result<Row> {
 }
 
 /// A value in SQLite's own types.
-struct Bound<'a>(&'a Value);
+pub(super) struct Bound<'a>(pub(super) &'a Value);
 
 impl ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

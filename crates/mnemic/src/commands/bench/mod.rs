@@ -6,6 +6,7 @@
 mod line;
 mod load;
 mod locomo;
+mod migrate;
 mod recall;
 mod report;
 mod score;
@@ -39,6 +40,8 @@ enum Bench {
     Start(StartArgs),
     /// Durable creates: many callers against one
     Writes(WritesArgs),
+    /// A store moved into a database and back against a plain COPY of the same rows
+    Migrate(MigrateArgs),
     /// How much of the evidence of LoCoMo's questions recall finds
     Locomo(LocomoArgs),
 }
@@ -88,6 +91,24 @@ struct WritesArgs {
 }
 
 #[derive(Debug, Args)]
+struct MigrateArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// A database that `db setup` has prepared and nobody uses; it is left empty
+    #[arg(
+        long = "store",
+        env = "MNEMIC_STORE",
+        hide_env_values = true,
+        value_name = "URL",
+        id = "database"
+    )]
+    database: String,
+    /// Measure a COPY into tables with the same indexes, too
+    #[arg(long)]
+    indexed: bool,
+}
+
+#[derive(Debug, Args)]
 struct LocomoArgs {
     /// The folder with turns.jsonl and questions.jsonl
     #[arg(long, value_name = "DIR")]
@@ -111,6 +132,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Recall(args) => recall::run(common, args).await?,
         Bench::Start(args) => start::run(common, args).await?,
         Bench::Writes(args) => writes::run(common, args).await?,
+        Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
     };
     report.print(common.json);

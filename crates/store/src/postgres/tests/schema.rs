@@ -8,9 +8,6 @@ use tokio_postgres::NoTls;
 use super::*;
 use crate::sqlite;
 
-/// What this engine keeps in tables and the embedded one in its index.
-const OWN_TABLES: [&str; 2] = ["word_documents", "word_postings"];
-
 const COLUMNS: &str = "
     SELECT c.relname || '.' || a.attname || ' ' || a.attnotnull
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -35,7 +32,7 @@ async fn both_engines_have_the_same_columns_after_each_migration() {
 async fn columns(owner: &str) -> BTreeSet<String> {
     let (client, connection) = tokio_postgres::connect(owner, NoTls).await.unwrap();
     tokio::spawn(connection);
-    let rows = client.query(COLUMNS, &[&OWN_TABLES.as_slice()]).await.unwrap();
+    let rows = client.query(COLUMNS, &[&words::TABLES.as_slice()]).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
 

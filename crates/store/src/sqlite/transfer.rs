@@ -1,0 +1,236 @@
+//! The embedded store at either end of a migration.
+//!
+//! A source is opened for reading alone: not a byte of its file changes, not even to bring it up
+//! to date. Whoever opens either must hold the lock of the data directory.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use mnemic_core::{Code, Error, Result};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, TransactionBehavior, params_from_iter};
+use uuid::Uuid;
+
+use super::connection::Location;
+use super::error::store_error;
+use super::run::Bound;
+use super::{MIGRATIONS, Options, migrate};
+use crate::cell::Cell;
+use crate::transfer::{
+    Cells, LOT_BYTES, LOT_ROWS, Rows, Side, Sql, Table, Tables, parameters, size,
+};
+use crate::{Scope, Value};
+
+const TABLES: &str = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+     WHERE t.type = 'table' AND t.name <> 'schema_migrations' AND t.name NOT LIKE 'sqlite_%'";
+
+/// Opens the store in a file that is there, to be read and left as it is. Blocks.
+pub fn open_source(path: &Path) -> Result<Arc<dyn Side>> {
+    if !fs::exists(path).unwrap_or(false) {
+        let detail = format!("there is no store in {}", path.display());
+        return Err(Error::new(Code::NotFound, detail));
+    }
+    let location = Location { path: path.to_owned(), options: Options::default() };
+    location.check_files()?;
+    let conn = location.open_reader()?;
+    migrate::check(&conn, MIGRATIONS)?;
+    Ok(Arc::new(File { conn: Arc::new(Mutex::new(conn)) }))
+}
+
+/// Opens the store in a file to be written, and makes it where there is none. Blocks.
+pub fn open_target(path: &Path) -> Result<Arc<dyn Side>> {
+    let location = Location { path: path.to_owned(), options: Options::default() };
+    let mut conn = location.create()?;
+    migrate::migrate(&mut conn, MIGRATIONS)?;
+    // What is lost with the power is copied again; `settle` makes it last.
+    synchronous(&conn, "NORMAL")?;
+    Ok(Arc::new(File { conn: Arc::new(Mutex::new(conn)) }))
+}
+
+struct File {
+    conn: Arc<Mutex<Connection>>,
+}
+
+impl File {
+    async fn run<T: Send + 'static>(
+        &self,
+        task: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        run(self.conn.clone(), task).await
+    }
+}
+
+async fn run<T: Send + 'static>(
+    conn: Arc<Mutex<Connection>>,
+    task: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let task = move || task(&mut conn.lock().unwrap_or_else(PoisonError::into_inner));
+    let broken = |error| Error::internal("the store's file was let go of").caused_by(error);
+    tokio::task::spawn_blocking(task).await.map_err(broken)?
+}
+
+#[async_trait]
+impl Side for File {
+    async fn tables(&self) -> Result<Tables> {
+        self.run(|conn| {
+            let failed = |error| store_error("looking at the tables", error);
+            let mut tables = Tables::default();
+            let mut columns = conn.prepare(TABLES).map_err(failed)?;
+            let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            for column in columns.query_map([], pair).map_err(failed)? {
+                let (table, column): (String, String) = column.map_err(failed)?;
+                let columns: &mut BTreeSet<_> = tables.names.entry(table).or_default();
+                columns.insert(column);
+            }
+            Ok(tables)
+        })
+        .await
+    }
+
+    async fn count(&self, table: &Table, scope: Scope) -> Result<u64> {
+        let sql = Sql { table, literal }.count(scope);
+        self.run(move |conn| {
+            let failed = |error| store_error("counting", error);
+            let rows: i64 = conn.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+            Ok(u64::try_from(rows).unwrap_or(0))
+        })
+        .await
+    }
+
+    async fn read(&self, table: &Arc<Table>, scope: Scope) -> Result<Box<dyn Rows>> {
+        let (conn, table) = (self.conn.clone(), table.clone());
+        Ok(Box::new(Reading { conn, table, scope, last: None, ended: false }))
+    }
+
+    async fn put(&self, table: &Table, _: Scope, rows: Vec<Cells>) -> Result<()> {
+        let values = format!("VALUES ({})", parameters(1, table.columns.len()));
+        let sql = Sql { table, literal }.put(&values);
+        self.each(sql, rows).await
+    }
+
+    async fn remove(&self, table: &Table, _: Scope, keys: Vec<Cells>) -> Result<()> {
+        let sql = Sql { table, literal }.remove();
+        self.each(sql, keys).await
+    }
+
+    fn writers(&self) -> usize {
+        1
+    }
+
+    /// The index is in the process that serves the store, and is built there.
+    async fn derive(&self, _: Scope, _: &(dyn Fn(u64) + Send + Sync)) -> Result<u64> {
+        Ok(0)
+    }
+
+    async fn settle(&self) -> Result<()> {
+        self.run(|conn| {
+            synchronous(conn, "FULL")?;
+            let failed = |error| store_error("writing the log back", error);
+            conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(failed)?;
+            synchronous(conn, "NORMAL")
+        })
+        .await
+    }
+
+    async fn close(&self) {}
+}
+
+impl File {
+    /// Runs a statement for each of the parameter lists, all or none.
+    async fn each(&self, sql: String, lists: Vec<Cells>) -> Result<()> {
+        self.run(move |conn| {
+            let failed = |error| store_error("writing", error);
+            let transaction =
+                conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+            {
+                let mut statement = transaction.prepare_cached(&sql).map_err(failed)?;
+                for list in &lists {
+                    let bound = list.iter().map(Bound);
+                    statement.execute(params_from_iter(bound)).map_err(failed)?;
+                }
+            }
+            transaction.commit().map_err(failed)
+        })
+        .await
+    }
+}
+
+/// Goes from lot to lot by the key of the last row, so that nothing is held in between.
+struct Reading {
+    conn: Arc<Mutex<Connection>>,
+    table: Arc<Table>,
+    scope: Scope,
+    last: Option<Cells>,
+    ended: bool,
+}
+
+#[async_trait]
+impl Rows for Reading {
+    async fn next(&mut self) -> Result<Vec<Cells>> {
+        if self.ended {
+            return Ok(Vec::new());
+        }
+        let sql = Sql { table: &self.table, literal };
+        let sql = match &self.last {
+            Some(_) => sql.read_behind(self.scope, LOT_ROWS),
+            None => format!("{} LIMIT {LOT_ROWS}", sql.read(self.scope)),
+        };
+        let (table, last) = (self.table.clone(), self.last.take().unwrap_or_default());
+        let lot = run(self.conn.clone(), move |conn| lot(conn, &table, &sql, &last)).await?;
+        self.last = lot.last().map(|row| self.table.key_of(row));
+        self.ended = lot.is_empty();
+        Ok(lot)
+    }
+}
+
+fn lot(conn: &Connection, table: &Table, sql: &str, behind: &[Value]) -> Result<Vec<Cells>> {
+    let failed = |error| store_error(&table.name, error);
+    let mut statement = conn.prepare_cached(sql).map_err(failed)?;
+    let bound = params_from_iter(behind.iter().map(Bound));
+    let mut cursor = statement.query(bound).map_err(failed)?;
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = cursor.next().map_err(failed)? {
+        let row = own(table, row)?;
+        bytes += size(&row);
+        rows.push(row);
+        if bytes >= LOT_BYTES {
+            break;
+        }
+    }
+    Ok(rows)
+}
+
+fn own(table: &Table, row: &rusqlite::Row<'_>) -> Result<Cells> {
+    let failed = |error| store_error(&table.name, error);
+    let mut cells = Vec::with_capacity(table.columns.len());
+    for (position, column) in table.columns.iter().enumerate() {
+        let cell = match row.get_ref(position).map_err(failed)? {
+            ValueRef::Null => Cell::Null,
+            ValueRef::Integer(int) => Cell::Int(int),
+            ValueRef::Real(float) => Cell::Float(float),
+            ValueRef::Text(text) => Cell::Text(
+                str::from_utf8(text)
+                    .map_err(|error| failed(rusqlite::Error::Utf8Error(position, error)))?,
+            ),
+            ValueRef::Blob(bytes) => Cell::Bytes(bytes),
+        };
+        let value = column.kind.native(cell).ok_or_else(|| {
+            let detail = format!("{}.{} holds a value of a wrong type", table.name, column.name);
+            Error::new(Code::Corrupt, detail)
+        })?;
+        cells.push(value);
+    }
+    Ok(cells)
+}
+
+fn literal(workspace: Uuid) -> String {
+    format!("x'{}'", workspace.simple())
+}
+
+fn synchronous(conn: &Connection, mode: &str) -> Result<()> {
+    conn.pragma_update(None, "synchronous", mode)
+        .map_err(|error| store_error("setting synchronous", error))
+}
