@@ -1,4 +1,5 @@
-//! Every route of the document, with every kind of token that must not get through.
+//! Every route of the document, with every kind of token that must not get through, on every
+//! engine.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -6,6 +7,31 @@ use serde_json::{Value, json};
 use crate::house::{House, id_of};
 
 const RANDOM_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
+
+macro_rules! on_every_engine {
+    ($($test:ident)*) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(super::House::new().await).await;
+            })*
+        }
+
+        mod shared {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(super::House::on_postgres().await).await;
+            })*
+        }
+    };
+}
+
+on_every_engine! {
+    nobody_gets_in_without_a_valid_token
+    unknown_addresses_ask_for_a_token_first
+    another_workspace_cannot_be_told_from_none
+    lists_and_recall_show_nothing_of_others
+}
 
 struct Route {
     method: Method,
@@ -58,9 +84,7 @@ async fn routes(house: &House) -> Vec<Route> {
     routes
 }
 
-#[tokio::test]
-async fn nobody_gets_in_without_a_valid_token() {
-    let house = House::new().await;
+async fn nobody_gets_in_without_a_valid_token(house: House) {
     let memory = house.remember("the secret").await;
     let revoked = house.revoked_token().await;
     let mut wrong = house.operator.clone();
@@ -83,9 +107,7 @@ async fn nobody_gets_in_without_a_valid_token() {
     house.get(&format!("/v1/workspaces/current/memories/{}", id_of(&memory))).await.expect(200);
 }
 
-#[tokio::test]
-async fn unknown_addresses_ask_for_a_token_first() {
-    let house = House::new().await;
+async fn unknown_addresses_ask_for_a_token_first(house: House) {
     for path in ["/v1", "/v1/nothing", "/v1/workspaces/current/nothing", "/v1/tokens/x/y"] {
         house.call(Method::GET, path, None, None).await.refused(401, "unauthenticated");
         house.get(path).await.refused(404, "not_found");
@@ -94,9 +116,7 @@ async fn unknown_addresses_ask_for_a_token_first() {
     house.call(Method::GET, "/nothing", None, None).await.refused(404, "not_found");
 }
 
-#[tokio::test]
-async fn another_workspace_cannot_be_told_from_none() {
-    let house = House::new().await;
+async fn another_workspace_cannot_be_told_from_none(house: House) {
     let memory = house.remember("the secret").await;
     let (_, stranger) = house.neighbour("strangers").await;
     let in_workspace = |route: &Route| route.template.contains("{ws}");
@@ -124,9 +144,7 @@ async fn another_workspace_cannot_be_told_from_none() {
     assert_eq!(untouched["content"], "the secret");
 }
 
-#[tokio::test]
-async fn lists_and_recall_show_nothing_of_others() {
-    let house = House::new().await;
+async fn lists_and_recall_show_nothing_of_others(house: House) {
     let memory = house.remember("the secret of the house").await;
     let (own, stranger) = house.neighbour("strangers").await;
     let ask = async |method, path: &str, body: Option<&Value>| {
