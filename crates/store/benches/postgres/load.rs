@@ -140,6 +140,12 @@ pub(super) async fn words(place: &Place, workspace: Uuid) {
         }
     }
     writer.finish().await.unwrap();
+    let sql = "INSERT INTO word_statistics
+               SELECT workspace_id, count(*), sum(length) FROM word_documents
+               WHERE workspace_id = $1 GROUP BY workspace_id
+               ON CONFLICT (workspace_id) DO UPDATE
+               SET documents = excluded.documents, length = excluded.length";
+    place.owner.execute(sql, &[&workspace]).await.unwrap();
 }
 
 /// pgvector's binary form.

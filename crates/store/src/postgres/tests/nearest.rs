@@ -41,6 +41,7 @@ async fn populated() -> PostgresEngine {
              INSERT INTO word_documents
              SELECT workspace_id, id, '', 2, '[\"common\", \"rare\"]' FROM memories
              WHERE workspace_id = '{workspace}';
+             INSERT INTO word_statistics VALUES ('{workspace}', {ROWS}, 2 * {ROWS});
              INSERT INTO word_postings
              SELECT workspace_id, 'common', id, 1, 2 FROM memories
              WHERE workspace_id = '{workspace}';

@@ -9,7 +9,7 @@ use super::*;
 use crate::sqlite;
 
 /// What this engine keeps in tables and the embedded one in its index.
-const OWN_TABLES: [&str; 2] = ["word_documents", "word_postings"];
+const OWN_TABLES: [&str; 3] = ["word_documents", "word_postings", "word_statistics"];
 
 const COLUMNS: &str = "
     SELECT c.relname || '.' || a.attname || ' ' || a.attnotnull
