@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use mnemic_core::memory::NewMemory;
@@ -104,8 +105,10 @@ async fn measure(
     questions: &[Question],
 ) -> Result<Scores> {
     let mnemic = &opened.mnemic;
-    mnemic.adopt_model(stage.model().await?).await?;
     remember(opened, turns).await?;
+    // Without a model the queue of fresh texts is emptied at once; all are embedded below.
+    let _ = tokio::time::timeout(Duration::ZERO, mnemic.fill_vectors()).await;
+    mnemic.adopt_model(stage.model().await?).await?;
     output::note("Embedding what has no vector yet");
     mnemic.embed_all().await?;
     let mut dump = dump.map(std::fs::File::create).transpose()?;
