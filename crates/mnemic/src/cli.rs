@@ -69,6 +69,9 @@ pub enum Command {
         /// Read all of the store
         #[arg(long)]
         thorough: bool,
+        /// A PostgreSQL database to check, the way `serve --store` would use it
+        #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+        store: Option<String>,
     },
 }
 

@@ -28,8 +28,7 @@ impl From<Lock> for Home {
 impl Home {
     pub async fn open(&self, config: &Config, dir: &DataDir) -> Result<Arc<dyn Store>> {
         if let Self::Database(url) = self {
-            let options = mnemic_store::postgres::Options::default();
-            return Ok(Arc::new(mnemic_store::open_postgres(url, options).await?));
+            return Self::open_database(url).await;
         }
         let (path, bytes_max) = (dir.database(), config.index_bytes_max);
         let options = mnemic_store::sqlite::Options::default();
@@ -41,6 +40,12 @@ impl Home {
             Ok(store)
         });
         Ok(Arc::new(store.await??))
+    }
+
+    /// A database that may be served from; any other is refused with what to do about it.
+    pub async fn open_database(url: &str) -> Result<Arc<dyn Store>> {
+        let options = mnemic_store::postgres::Options::default();
+        Ok(Arc::new(mnemic_store::open_postgres(url, options).await?))
     }
 
     /// Whether there is a token to administer the store with. The one of a directory must be its

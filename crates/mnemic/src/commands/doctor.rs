@@ -13,6 +13,7 @@ use super::OWN;
 use crate::attach::Attachment;
 use crate::client::Client;
 use crate::config::CommonArgs;
+use crate::home::Home;
 use crate::model::Fetch;
 use crate::output;
 
@@ -32,10 +33,15 @@ struct FindingLine {
     detail: String,
 }
 
-pub async fn run(common: &CommonArgs, thorough: bool) -> Result<()> {
-    let client = Client::new(Attachment::new(common, Fetch::CachedOnly)?);
-    let report = examine(&client, thorough).await;
-    client.attachment().close().await;
+pub async fn run(common: &CommonArgs, thorough: bool, database: Option<&str>) -> Result<()> {
+    let report = if let Some(url) = database {
+        examine_database(url, thorough).await
+    } else {
+        let client = Client::new(Attachment::new(common, Fetch::CachedOnly)?);
+        let report = examine(&client, thorough).await;
+        client.attachment().close().await;
+        report
+    };
     if common.json {
         output::json(&report);
     } else {
@@ -49,6 +55,23 @@ pub async fn run(common: &CommonArgs, thorough: bool) -> Result<()> {
         bail!("{wrong} of {} checks found something wrong", report.findings.len());
     }
     Ok(())
+}
+
+/// The database as a server would find it: refused where it would refuse, with the same advice.
+async fn examine_database(url: &str, thorough: bool) -> Report {
+    let line = |part: &str, ok, detail| FindingLine { part: part.to_owned(), ok, detail };
+    let store = match Home::open_database(url).await {
+        Ok(store) => store,
+        Err(e) => return Report { findings: vec![line("database", false, output::reason(&e))] },
+    };
+    let fit = "its versions, its schema, and a user to whom row-level security applies";
+    let mut findings = vec![line("database", true, fit.to_owned())];
+    match store.check(thorough).await {
+        Ok(found) => findings.extend(found.into_iter().map(|f| line(&f.part, f.ok, f.detail))),
+        Err(e) => findings.push(line("store", false, output::reason(&e.into()))),
+    }
+    store.close().await;
+    Report { findings }
 }
 
 async fn examine(client: &Client, thorough: bool) -> Report {

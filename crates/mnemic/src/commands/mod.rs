@@ -33,7 +33,9 @@ pub async fn run(cli: Cli) -> Result<()> {
     match command {
         Command::Serve(args) => return serve::run(&common, &args).await,
         Command::Mcp => return mcp::run(&common).await,
-        Command::Doctor { thorough } => return doctor::run(&common, thorough).await,
+        Command::Doctor { thorough, store } => {
+            return doctor::run(&common, thorough, store.as_deref()).await;
+        }
         Command::Db(command) => return db::run(&common, command).await,
         Command::Bench(args) => return bench::run(&common, &args).await,
         Command::Migrate(args) => return migrate::run(&common, &args).await,

@@ -54,3 +54,39 @@ fn an_owner_is_not_served_and_told_why() {
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(said.contains("is a superuser") && said.contains("mnemic db setup"), "{said}");
 }
+
+#[test]
+fn the_doctor_says_what_a_server_would_refuse() {
+    let home = Home::new();
+    let database = postgres().database("template1");
+    let owner = postgres().tcp_url(&database);
+    let doctor = |url: &str, further: &[&str]| {
+        let mut command = home.command(&["doctor", "--store", url]);
+        let done = command.args(further).output().unwrap();
+        let said = [done.stdout, done.stderr].concat();
+        (done.status.success(), String::from_utf8(said).unwrap())
+    };
+    let bare = doctor(&owner, &[]);
+    assert!(
+        !bare.0 && bare.1.contains("WRONG  database") && bare.1.contains("db setup"),
+        "{bare:?}"
+    );
+    let url = setup(&home, &owner)["url"].as_str().unwrap().to_owned();
+    let (well, said) = doctor(&url, &["--thorough"]);
+    assert!(well && said.contains("ok     database"), "{said}");
+    let (well, said) = doctor(&owner, &[]);
+    assert!(!well && said.contains("is a superuser"), "{said}");
+    assert!(!said.contains("for-tests-only"), "{said}");
+    let workspace = "00000000-0000-0000-0000-000000000001";
+    postgres().run(
+        &database,
+        &format!(
+            "SET search_path = mnemic;
+             INSERT INTO workspaces VALUES ('{workspace}', 'w', '{{}}', 1, now(), now());
+             INSERT INTO word_documents VALUES ('{workspace}', gen_random_uuid(), '', 1, '[]')"
+        ),
+    );
+    assert!(doctor(&url, &[]).0, "only a thorough look reads the rows");
+    let (well, said) = doctor(&url, &["--thorough"]);
+    assert!(!well && said.contains("words"), "{said}");
+}

@@ -12,12 +12,15 @@ use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::{EmbedderSlot, EmbedderState};
 use mnemic_core::slot::SlotSpace;
+use mnemic_core::store::Store;
 use mnemic_server::http::origin::OriginOptions;
 use mnemic_server::http::rate::RateOptions;
 use mnemic_server::mcp::Profile;
 use mnemic_server::{AppOptions, Limits, app};
+use mnemic_store::postgres::{self, setup};
 use mnemic_store::slots::InProcessSlots;
 use mnemic_store::sqlite::Options;
+use mnemic_test_servers::postgres as server;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
@@ -31,7 +34,7 @@ pub(crate) struct House {
     pub operator: String,
     /// The id of the workspace `default`.
     pub workspace: String,
-    _dir: TempDir,
+    _dir: Option<TempDir>,
 }
 
 pub(crate) struct Reply {
@@ -67,14 +70,16 @@ impl Reply {
 
 impl House {
     pub(crate) async fn new() -> Self {
-        // Tests ask faster than anybody would; those that are about rates set their own.
-        let plenty = NonZeroU32::MAX;
-        let rates = RateOptions {
-            reads_per_second: plenty,
-            writes_per_second: plenty,
-            strangers_per_second: plenty,
-        };
-        Self::with(Limits { rates, ..Limits::default() }, Options::default()).await
+        Self::with(unhurried(), Options::default()).await
+    }
+
+    /// On a database of its own, with the user that servers connect as.
+    pub(crate) async fn on_postgres() -> Self {
+        let name = server().database("template1");
+        let role = setup(&server().owner_url(&name), false).await.unwrap().role;
+        let url = server().url(&role, &name);
+        let store = mnemic_store::open_postgres(&url, postgres::Options::default()).await.unwrap();
+        Self::over(Arc::new(store), unhurried(), None).await
     }
 
     pub(crate) async fn with(limits: Limits, store: Options) -> Self {
@@ -82,10 +87,14 @@ impl House {
         let store =
             mnemic_store::open_embedded(&dir.path().join("mnemic.db"), store, INDEX_BYTES_MAX)
                 .unwrap();
+        Self::over(Arc::new(store), limits, Some(dir)).await
+    }
+
+    async fn over(store: Arc<dyn Store>, limits: Limits, dir: Option<TempDir>) -> Self {
         let embedder = EmbedderSlot::new(EmbedderState::Off);
         let slots = SlotSpace::new(InProcessSlots::default());
-        let mnemic =
-            Arc::new(Mnemic::new(Arc::new(store), slots, embedder.clone(), Arc::new(SystemClock)));
+        let clock = Arc::new(SystemClock);
+        let mnemic = Arc::new(Mnemic::new(store, slots, embedder.clone(), clock));
         let operator = mnemic.bootstrap().await.unwrap().reveal().to_owned();
         let options = AppOptions {
             instance: "instance-1".to_owned(),
@@ -213,6 +222,17 @@ impl House {
         self.delete(&format!("/v1/tokens/{id}")).await.expect(204);
         made["token"].as_str().unwrap().to_owned()
     }
+}
+
+/// Tests ask faster than anybody would; those that are about rates set their own.
+fn unhurried() -> Limits {
+    let plenty = NonZeroU32::MAX;
+    let rates = RateOptions {
+        reads_per_second: plenty,
+        writes_per_second: plenty,
+        strangers_per_second: plenty,
+    };
+    Limits { rates, ..Limits::default() }
 }
 
 pub(crate) fn id_of(value: &Value) -> &str {

@@ -1,4 +1,5 @@
-//! Every route of the document, with every kind of token that must not get through.
+//! Every route of the document, with every kind of token that must not get through, on every
+//! engine.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -6,6 +7,31 @@ use serde_json::{Value, json};
 use crate::house::{House, id_of};
 
 const RANDOM_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
+
+macro_rules! on_every_engine {
+    ($($test:ident)*) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(super::House::new().await).await;
+            })*
+        }
+
+        mod shared {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(super::House::on_postgres().await).await;
+            })*
+        }
+    };
+}
+
+on_every_engine! {
+    nobody_gets_in_without_a_valid_token
+    unknown_addresses_ask_for_a_token_first
+    another_workspace_cannot_be_told_from_none
+    lists_and_recall_show_nothing_of_others
+}
 
 struct Route {
     method: Method,
@@ -68,9 +94,7 @@ async fn routes(house: &House) -> Vec<Route> {
     routes
 }
 
-#[tokio::test]
-async fn nobody_gets_in_without_a_valid_token() {
-    let house = House::new().await;
+async fn nobody_gets_in_without_a_valid_token(house: House) {
     let memory = house.remember("the secret").await;
     let revoked = house.revoked_token().await;
     let mut wrong = house.operator.clone();
@@ -93,9 +117,7 @@ async fn nobody_gets_in_without_a_valid_token() {
     house.get(&format!("/v1/workspaces/current/memories/{}", id_of(&memory))).await.expect(200);
 }
 
-#[tokio::test]
-async fn unknown_addresses_ask_for_a_token_first() {
-    let house = House::new().await;
+async fn unknown_addresses_ask_for_a_token_first(house: House) {
     for path in ["/v1", "/v1/nothing", "/v1/workspaces/current/nothing", "/v1/tokens/x/y"] {
         house.call(Method::GET, path, None, None).await.refused(401, "unauthenticated");
         house.get(path).await.refused(404, "not_found");
@@ -104,9 +126,7 @@ async fn unknown_addresses_ask_for_a_token_first() {
     house.call(Method::GET, "/nothing", None, None).await.refused(404, "not_found");
 }
 
-#[tokio::test]
-async fn another_workspace_cannot_be_told_from_none() {
-    let house = House::new().await;
+async fn another_workspace_cannot_be_told_from_none(house: House) {
     let memory = house.remember("the secret").await;
     let slot = format!("/v1/workspaces/current/conversations/{}/slots/slot-1", id_of(&memory));
     house.put(&slot, &json!({"value": "the secret"})).await.expect(200);
@@ -137,9 +157,7 @@ async fn another_workspace_cannot_be_told_from_none() {
     assert_eq!(house.get(&slot).await.expect(200)["value"], "the secret");
 }
 
-#[tokio::test]
-async fn lists_and_recall_show_nothing_of_others() {
-    let house = House::new().await;
+async fn lists_and_recall_show_nothing_of_others(house: House) {
     let memory = house.remember("the secret of the house").await;
     let slots = format!("/v1/workspaces/current/conversations/{}/slots", id_of(&memory));
     house.put(&format!("{slots}/slot-1"), &json!({"value": "secret"})).await.expect(200);

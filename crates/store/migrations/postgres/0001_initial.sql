@@ -146,6 +146,12 @@ CREATE TABLE word_documents (
     terms jsonb NOT NULL,
     PRIMARY KEY (workspace_id, item_id) INCLUDE (length)
 );
+-- How many documents a workspace has and how long they are together, so that no search counts them.
+CREATE TABLE word_statistics (
+    workspace_id uuid NOT NULL PRIMARY KEY REFERENCES workspaces (id) ON DELETE CASCADE,
+    documents bigint NOT NULL,
+    length bigint NOT NULL
+);
 CREATE TABLE word_postings (
     workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
     term text COLLATE "C" NOT NULL,

@@ -19,5 +19,5 @@ CREATE TABLE audit (
     latency_us INTEGER NOT NULL,
     error TEXT,
     details TEXT,
-    PRIMARY KEY (workspace_id, id)
+    PRIMARY KEY (workspace_id, id, at)
 ) STRICT;

@@ -48,7 +48,7 @@ const SCHEMA: &str = "mnemic";
 
 /// The statements that only this engine has, for the tests that prepare each and prove its scope.
 pub fn statements() -> impl Iterator<Item = &'static Statement> {
-    [words::ALL, relist::ALL, nearest::ALL].into_iter().flatten().copied()
+    [words::ALL, relist::ALL, nearest::ALL, check::ALL].into_iter().flatten().copied()
 }
 
 /// An open PostgreSQL database.
@@ -169,7 +169,11 @@ impl Engine for PostgresEngine {
     }
 
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>> {
-        check::check(&self.pool, depth).await
+        let mut findings = check::check(&self.pool, depth).await?;
+        if depth == CheckDepth::Full {
+            findings.extend(check::agreement(self).await?);
+        }
+        Ok(findings)
     }
 
     /// Deleted rows are the business of the database's own vacuum, and its log of its

@@ -2,33 +2,35 @@
 //!
 //! A graph is walked before it is filtered, so it loses what a narrow filter lets through. The
 //! rows that pass are therefore counted first, up to a limit: below it the scan is exact and
-//! fast enough, above it enough of what the walk meets passes.
+//! fast enough, above it enough of what the walk meets passes. Counting and scanning are one
+//! statement, because deciding what passes is most of the work under a narrow filter.
 
-use mnemic_core::recall::SearchFilter;
+use mnemic_core::Result;
+use mnemic_core::recall::{Hit, SearchFilter};
 
 use super::filter::{params, passes};
-use crate::{Statement, Value, values};
+use super::words::hit;
+use crate::{Fields as _, Row, Statement, Value, values};
 
-/// Up to this many that pass are scanned: measured at 27 ms, with 384 dimensions, on one core.
-pub(super) const SCANNED_MAX: i64 = 20_000;
-
-static COUNT: Statement = Statement::workspace(
-    "nearest.count",
-    concat!(
-        "SELECT count(*) AS rows FROM (SELECT 1 FROM memories m WHERE ",
-        passes!(),
-        " LIMIT $12) AS passing"
-    ),
-);
-
+/// What passes is found once, at most `$15` rows of it, and scanned only if that was all. Each row
+/// says how many were found; without a hit there is one row that says it alone.
 static SCAN: Statement = Statement::workspace(
     "nearest.scan",
     concat!(
-        "SELECT v.item_id, 1 - (v.vector <=> $14) AS score
-         FROM vectors v JOIN memories m ON m.workspace_id = $1 AND m.id = v.item_id
-         WHERE v.workspace_id = $1 AND v.model = $13 AND ",
+        "WITH passing AS MATERIALIZED (
+             SELECT m.id FROM memories m WHERE ",
         passes!(),
-        " ORDER BY v.vector <=> $14, v.item_id DESC LIMIT $12"
+        " LIMIT $15
+         ), counted AS MATERIALIZED (
+             SELECT count(*) AS rows FROM passing
+         )
+         SELECT counted.rows, near.item_id, near.score
+         FROM counted LEFT JOIN LATERAL (
+             SELECT v.item_id, 1 - (v.vector <=> $14) AS score
+             FROM passing JOIN vectors v ON v.workspace_id = $1 AND v.item_id = passing.id
+             WHERE v.workspace_id = $1 AND v.model = $13 AND counted.rows < $15
+             ORDER BY v.vector <=> $14, v.item_id DESC LIMIT $12
+         ) AS near ON true"
     ),
 );
 
@@ -59,7 +61,7 @@ macro_rules! walks {
         /// A graph for each number of dimensions that the schema has an index for.
         const WALKS: &[(usize, &Statement)] = &[$(($dimensions, &$name),)*];
 
-        pub(super) static ALL: &[&Statement] = &[&COUNT, &SCAN, &WALK_SETTINGS, $(&$name,)*];
+        pub(super) static ALL: &[&Statement] = &[&SCAN, &WALK_SETTINGS, $(&$name,)*];
     };
 }
 
@@ -73,28 +75,46 @@ walks! {
 
 type Question = (&'static Statement, Vec<Value>);
 
-/// How many pass the filter, counted just far enough to decide.
-pub(super) fn count(filter: &SearchFilter) -> Question {
-    (&COUNT, params(filter, values![SCANNED_MAX + 1]))
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) model: &'a str,
+    pub(super) query: &'a [f32],
+    pub(super) filter: &'a SearchFilter,
+    pub(super) limit: usize,
 }
 
-pub(super) fn scan(model: &str, query: &[f32], filter: &SearchFilter, limit: usize) -> Question {
-    (&SCAN, arguments(model, query, filter, limit))
+impl Asked<'_> {
+    /// A scan of what passes the filter, unless more than `scanned_max` do.
+    pub(super) fn scan(self, scanned_max: usize) -> Question {
+        let mut params = self.params();
+        params.push(Value::Int(i64::try_from(scanned_max).unwrap_or(i64::MAX).saturating_add(1)));
+        (&SCAN, params)
+    }
+
+    /// The settings and the walk, to be run in one transaction; nothing, where there is no graph
+    /// for as many dimensions.
+    pub(super) fn walk(self) -> Option<[Question; 2]> {
+        let (_, walk) = WALKS.iter().find(|(dimensions, _)| *dimensions == self.query.len())?;
+        Some([(&WALK_SETTINGS, vec![]), (walk, self.params())])
+    }
+
+    fn params(self) -> Vec<Value> {
+        let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
+        params(self.filter, values![limit, self.model, self.query])
+    }
 }
 
-/// The settings and the walk, to be run in one transaction; nothing, where there is no graph for
-/// as many dimensions.
-pub(super) fn walk(
-    model: &str,
-    query: &[f32],
-    filter: &SearchFilter,
-    limit: usize,
-) -> Option<[Question; 2]> {
-    let (_, walk) = WALKS.iter().find(|(dimensions, _)| *dimensions == query.len())?;
-    Some([(&WALK_SETTINGS, vec![]), (walk, arguments(model, query, filter, limit))])
-}
-
-fn arguments(model: &str, query: &[f32], filter: &SearchFilter, limit: usize) -> Vec<Value> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    params(filter, values![limit, model, query])
+/// What a scan found; nothing, if more passed the filter than it was to scan.
+pub(super) fn scanned(rows: &[Row], scanned_max: usize) -> Result<Option<Vec<Hit>>> {
+    let mut hits = Vec::with_capacity(rows.len());
+    for row in rows {
+        if usize::try_from(row.int("rows")?).is_ok_and(|passing| passing > scanned_max) {
+            return Ok(None);
+        }
+        if row.opt_uuid("item_id")?.is_some() {
+            hits.push(hit(row)?);
+        }
+    }
+    Ok(Some(hits))
 }

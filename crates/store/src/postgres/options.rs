@@ -15,6 +15,9 @@ pub struct Options {
     pub statement_timeout: Duration,
     /// How long a batch is tried again while others change the same.
     pub contention_timeout: Duration,
+    /// Up to so many rows that pass a filter are scanned for the nearest; among more, a graph is
+    /// walked. At 384 dimensions the two cost about the same here.
+    pub scanned_max: usize,
 }
 
 impl Default for Options {
@@ -25,6 +28,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
             contention_timeout: Duration::from_secs(10),
+            scanned_max: 20_000,
         }
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::error::{pool_error, store_error};
 use super::transfer::begin;
 use super::{PostgresEngine, words};
-use crate::{Batch, Engine as _, Fields as _, Row, Scope, Statement, values};
+use crate::{Batch, Engine as _, Fields as _, Row, Scope, Statement, Step, values};
 
 /// Texts to a lot: its words are sorted before they go in, so more of them means that
 /// neighbours in the lists are written together.
@@ -58,7 +58,17 @@ static LIST_MANY: Statement = Statement::workspace(
      SET frequency = excluded.frequency, length = excluded.length",
 );
 
-pub(super) static ALL: &[&Statement] = &[&WALK, &ORPHANS, &PUT_MANY, &LIST_MANY];
+/// Batches keep these up to date one by one; here they are counted anew.
+static COUNT: Statement = Statement::workspace(
+    "words.count",
+    "INSERT INTO word_statistics (workspace_id, documents, length)
+     SELECT $1, count(*), coalesce(sum(d.length), 0) FROM word_documents d
+     WHERE d.workspace_id = $1
+     ON CONFLICT (workspace_id) DO UPDATE
+     SET documents = excluded.documents, length = excluded.length",
+);
+
+pub(super) static ALL: &[&Statement] = &[&WALK, &ORPHANS, &PUT_MANY, &LIST_MANY, &COUNT];
 
 /// Lists every text of the workspace that is not listed as it is, and says how many those were.
 pub(super) async fn relist(
@@ -89,6 +99,7 @@ pub(super) async fn relist(
         listed += wait(&mut under_way).await?;
         tell(listed);
     }
+    engine.write(scope, Step::new(&COUNT, vec![]).into()).await?;
     Ok(listed)
 }
 

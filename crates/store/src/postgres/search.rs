@@ -8,9 +8,10 @@ use mnemic_core::recall::{Hit, SearchFilter};
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
+use super::nearest::Asked;
 use super::session::{Access, Call};
 use super::{PostgresEngine, nearest, words};
-use crate::{Engine as _, Fields as _, Row, Scope, SearchEngine, Statement, Value};
+use crate::{Engine as _, Row, Scope, SearchEngine, Statement, Value};
 
 #[async_trait]
 impl SearchEngine for PostgresEngine {
@@ -44,21 +45,11 @@ impl SearchEngine for PostgresEngine {
             let detail = format!("the vectors of {} are not searched yet", stamp.key());
             return Err(Error::new(Code::ModelUnavailable, detail));
         }
-        let model = stamp.key();
-        let (statement, params) = nearest::count(filter);
-        let counted = self.read(scope, statement, params).await?;
-        let passing = counted.first().map_or(Ok(0), |row| row.int("rows"))?;
-        let walk =
-            nearest::walk(&model, query, filter, limit).filter(|_| passing > nearest::SCANNED_MAX);
-        let mut hits = Vec::new();
-        if let Some(questions) = walk {
-            hits = self.nearest(scope, questions).await?;
-        }
-        // A walk that came home with too few has met too many that do not pass.
-        if hits.len() < limit {
-            let scan = nearest::scan(&model, query, filter, limit);
-            hits = self.nearest(scope, [scan]).await?;
-        }
+        let asked = Asked { model: &stamp.key(), query, filter, limit };
+        let mut hits = match self.scan(scope, asked, self.options.scanned_max).await? {
+            Some(hits) => hits,
+            None => self.walk(scope, asked).await?,
+        };
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
         Ok(hits)
     }
@@ -87,12 +78,35 @@ impl PostgresEngine {
         model.as_ref() == Some(stamp)
     }
 
-    /// The hits of the last question; those before it prepare the ground.
-    pub(super) async fn nearest<const N: usize>(
+    /// The nearest of all that pass, exactly; nothing, if more than so many do.
+    pub(super) async fn scan(
+        &self,
+        scope: Scope,
+        asked: Asked<'_>,
+        scanned_max: usize,
+    ) -> Result<Option<Vec<Hit>>> {
+        let rows = self.last(scope, [asked.scan(scanned_max)]).await?;
+        nearest::scanned(&rows, scanned_max)
+    }
+
+    /// The nearest by a graph, if there is one for as many dimensions.
+    pub(super) async fn walk(&self, scope: Scope, asked: Asked<'_>) -> Result<Vec<Hit>> {
+        if let Some(questions) = asked.walk() {
+            let rows = self.last(scope, questions).await?;
+            if rows.len() >= asked.limit {
+                return rows.iter().map(words::hit).collect();
+            }
+            // It has met too many that do not pass.
+        }
+        Ok(self.scan(scope, asked, usize::MAX).await?.unwrap_or_default())
+    }
+
+    /// The rows of the last question; those before it prepare the ground.
+    pub(super) async fn last<const N: usize>(
         &self,
         scope: Scope,
         questions: [(&'static Statement, Vec<Value>); N],
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<Vec<Row>> {
         let mut calls = Vec::with_capacity(N);
         for (statement, params) in questions {
             calls.push((statement, statement.arguments(scope, params)?));
@@ -100,7 +114,6 @@ impl PostgresEngine {
         let calls: Vec<_> =
             calls.iter().map(|(statement, arguments)| Call { statement, arguments }).collect();
         let outcomes = self.query(scope, Access::Read, &calls).await?;
-        let rows: Vec<Row> = outcomes.into_iter().next_back().map_or_else(Vec::new, |it| it.rows);
-        rows.iter().map(words::hit).collect()
+        Ok(outcomes.into_iter().next_back().map_or_else(Vec::new, |it| it.rows))
     }
 }

@@ -154,6 +154,12 @@ impl Session {
         })
     }
 
+    /// The bare connection, for tests of what a wrong statement would meet in this scope.
+    #[cfg(test)]
+    pub(super) fn client(&self) -> &Object {
+        &self.client
+    }
+
     async fn prepare(&self, calls: &[Call<'_>]) -> Result<Vec<Prepared>, Failure> {
         let mut all = Vec::with_capacity(calls.len());
         for Call { statement, arguments } in calls {

@@ -20,7 +20,7 @@ use crate::statements::memory;
 use crate::{Batch, Fields, Row, Scope, Statement, Value, values};
 
 /// What this engine keeps in tables and the embedded one in its index.
-pub(super) const TABLES: [&str; 2] = ["word_documents", "word_postings"];
+pub(super) const TABLES: [&str; 3] = ["word_documents", "word_postings", "word_statistics"];
 
 /// The texts of `$2` that can be found, each with the digest of the one whose words are listed.
 static TEXTS: Statement = Statement::workspace(
@@ -51,6 +51,31 @@ static PUT: Statement = Statement::workspace(
      SET digest = excluded.digest, length = excluded.length, terms = excluded.terms",
 );
 
+/// What the documents of `$2` add to the statistics as they are now. Before they change, it is
+/// taken away; afterwards it is added.
+static TAKE: Statement = Statement::workspace(
+    "words.take",
+    "UPDATE word_statistics
+     SET documents = documents - (
+             SELECT count(*) FROM word_documents d WHERE d.workspace_id = $1
+                AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))),
+         length = length - (
+             SELECT coalesce(sum(d.length), 0) FROM word_documents d WHERE d.workspace_id = $1
+                AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid)))
+     WHERE workspace_id = $1",
+);
+
+static GIVE: Statement = Statement::workspace(
+    "words.give",
+    "INSERT INTO word_statistics (workspace_id, documents, length)
+     SELECT $1, count(*), coalesce(sum(d.length), 0) FROM word_documents d
+     WHERE d.workspace_id = $1
+       AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
+     ON CONFLICT (workspace_id) DO UPDATE
+     SET documents = word_statistics.documents + excluded.documents,
+         length = word_statistics.length + excluded.length",
+);
+
 /// `$3` has the terms and `$4`, in the same order, how often each occurs.
 static LIST: Statement = Statement::workspace(
     "words.list",
@@ -72,9 +97,9 @@ static SEARCH: Statement = Statement::workspace(
                AND p.term = ANY (ARRAY(SELECT jsonb_array_elements_text($13)))
              GROUP BY p.term ORDER BY documents, p.term LIMIT $14
          ), totals AS MATERIALIZED (
-             SELECT count(*) AS documents,
-                    CAST(coalesce(greatest(avg(d.length), 1), 1) AS double precision) AS length
-             FROM word_documents d WHERE d.workspace_id = $1
+             SELECT s.documents, greatest(
+                        CAST(s.length AS double precision) / greatest(s.documents, 1), 1) AS length
+             FROM word_statistics s WHERE s.workspace_id = $1
          ), asked AS MATERIALIZED (
              SELECT held.term, totals.length,
                     ln(1 + greatest(totals.documents - held.documents + CAST(0.5 AS double precision), 0)
@@ -102,7 +127,8 @@ static TERMS: Statement = Statement::workspace(
        AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
 );
 
-pub(super) static ALL: &[&Statement] = &[&TEXTS, &UNLIST, &DROP, &PUT, &LIST, &SEARCH, &TERMS];
+pub(super) static ALL: &[&Statement] =
+    &[&TEXTS, &UNLIST, &DROP, &PUT, &TAKE, &GIVE, &LIST, &SEARCH, &TERMS];
 
 /// What a batch has to do to the lists, in two steps: ask for the texts it touched, then bring
 /// the lists in line with the answer.
@@ -131,6 +157,7 @@ impl Follow {
     /// The statements that bring the lists in line with the texts as they are now.
     pub(super) fn changes(&self, texts: &Outcome) -> Result<Vec<(&'static Statement, Vec<Value>)>> {
         let mut gone = self.touched.clone();
+        let mut changed = BTreeSet::new();
         let mut changes = Vec::new();
         let mut change = |statement: &'static Statement, params| -> Result<()> {
             changes.push((statement, statement.arguments(self.scope, params)?));
@@ -144,6 +171,7 @@ impl Follow {
             if row.opt_bytes("digest")? == Some(&digest) {
                 continue;
             }
+            changed.insert(id);
             change(&UNLIST, values![id])?;
             let TextTerms { counts, length } = TextTerms::of(text);
             let terms: Vec<_> = counts.iter().map(|(term, _)| term.as_str()).collect();
@@ -152,8 +180,14 @@ impl Follow {
             change(&LIST, values![id, json!(terms), json!(frequencies), length])?;
         }
         for id in gone {
+            changed.insert(id);
             change(&UNLIST, values![id])?;
             change(&DROP, values![id])?;
+        }
+        if !changed.is_empty() {
+            let ids = values![id_list(&changed)];
+            changes.insert(0, (&TAKE, TAKE.arguments(self.scope, ids.clone())?));
+            changes.push((&GIVE, GIVE.arguments(self.scope, ids)?));
         }
         Ok(changes)
     }

@@ -95,7 +95,7 @@ pub(super) fn parse(sql: &str) -> Result<Vec<Node>, String> {
             _ if first.is_alphabetic() || first == '_' => {
                 Node::Word(take(&mut rest, |it| it.is_alphanumeric() || it == '_').to_lowercase())
             }
-            ',' | '.' | ';' => {
+            ',' | '.' | ';' | '[' | ']' => {
                 rest = &rest[1..];
                 Node::Symbol(first.to_string())
             }

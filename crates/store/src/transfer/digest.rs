@@ -97,8 +97,6 @@ fn write_json(json: &serde_json::Value, out: &mut Vec<u8>) {
 
 /// By its value, because a number may come back in another spelling of the same.
 fn write_number(number: &Number, out: &mut Vec<u8>) {
-    /// Below this a whole number fits.
-    const WHOLE_MAX: f64 = 1e38;
     if let Some(int) = number.as_i64() {
         return write(b'i', &i128::from(int).to_le_bytes(), out);
     }
@@ -106,13 +104,10 @@ fn write_number(number: &Number, out: &mut Vec<u8>) {
         return write(b'i', &i128::from(int).to_le_bytes(), out);
     }
     let float = number.as_f64().unwrap_or(f64::NAN);
-    let whole = float.fract() == 0.0 && float.abs() < WHOLE_MAX;
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in bounds")]
-    let int = float as i128;
-    if whole {
-        write(b'i', &int.to_le_bytes(), out);
-    } else {
-        write(b'd', &float.to_bits().to_le_bytes(), out);
+    // Its shortest digits are what a database writes out and what is read in as a whole number.
+    match format!("{float}").parse::<i128>() {
+        Ok(int) => write(b'i', &int.to_le_bytes(), out),
+        Err(_) => write(b'd', &float.to_bits().to_le_bytes(), out),
     }
 }
 

@@ -172,6 +172,8 @@ impl History {
         let found = ids(&self.world.search(&self.world.operator, "common").await);
         assert_eq!(found.len(), live.len());
         assert_eq!(BTreeSet::from_iter(found), live, "the index says what the rows say");
+        let findings = self.world.store().check(true).await.unwrap();
+        assert!(findings.iter().all(|finding| finding.ok), "{findings:?}");
     }
 
     /// Follows a memory to its head: nothing dangles, nothing turns in a circle, and whatever

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use mnemic_core::memory::NewMemory;
@@ -25,6 +26,8 @@ use crate::output;
 const BATCH: usize = 500;
 /// What words alone reach on this data with BM25, in percent of the evidence in the first ten.
 const WORDS_ALONE: f64 = 60.2;
+/// How far the engines may lie apart.
+const POINTS_MAX: f64 = 2.0;
 
 #[derive(Debug, Deserialize)]
 struct Turn {
@@ -50,15 +53,30 @@ pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
     let mut stage = Stage::new(common, args.dir.as_deref())?;
     stage.config.embedding.provider = Provider::Local;
     let opened = stage.open().await?;
-    let measured = measure(&stage, &opened, args, &turns, &questions).await;
+    let measured = measure(&stage, &opened, args, args.dump.as_deref(), &turns, &questions).await;
     opened.mnemic.close().await;
-    let scores = measured?;
-    let subject = format!("{} turns, {} questions, in percent", turns.len(), scores.count("all"));
+    let embedded = measured?;
+    let subject = format!("{} turns, {} questions, in percent", turns.len(), embedded.count("all"));
     let mut report = Report::new("locomo", subject);
+    tell(&embedded, "", args, &mut report);
+    if let Some(url) = &args.store {
+        let opened = stage.open_database(url).await?;
+        let measured = measure(&stage, &opened, args, None, &turns, &questions).await;
+        opened.mnemic.close().await;
+        let shared = measured?;
+        tell(&shared, "PostgreSQL, ", args, &mut report);
+        let points = |scores: &Scores| 100.0 * scores.share("all", "frac", 10);
+        let difference = (points(&embedded) - points(&shared)).abs();
+        report.promise("difference, all, frac@10", difference, Target::AtMost(POINTS_MAX));
+    }
+    Ok(report)
+}
+
+fn tell(scores: &Scores, engine: &str, args: &LocomoArgs, report: &mut Report) {
     for (_, category) in CATEGORIES.iter().chain([&(0, "all")]) {
         for measure in MEASURES {
             for cut in CUTS {
-                let name = format!("{category}, {measure}@{cut}");
+                let name = format!("{engine}{category}, {measure}@{cut}");
                 let share = 100.0 * scores.share(category, measure, cut);
                 if (*category, measure, cut) == ("all", "frac", 10) && args.techniques.is_empty() {
                     report.promise(name, share, Target::AtLeast(WORDS_ALONE));
@@ -68,7 +86,6 @@ pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
             }
         }
     }
-    Ok(report)
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
@@ -83,15 +100,18 @@ async fn measure(
     stage: &Stage,
     opened: &Opened,
     args: &LocomoArgs,
+    dump: Option<&Path>,
     turns: &[Turn],
     questions: &[Question],
 ) -> Result<Scores> {
     let mnemic = &opened.mnemic;
-    mnemic.adopt_model(stage.model().await?).await?;
     remember(opened, turns).await?;
+    // Without a model the queue of fresh texts is emptied at once; all are embedded below.
+    let _ = tokio::time::timeout(Duration::ZERO, mnemic.fill_vectors()).await;
+    mnemic.adopt_model(stage.model().await?).await?;
     output::note("Embedding what has no vector yet");
     mnemic.embed_all().await?;
-    let mut dump = args.dump.as_deref().map(std::fs::File::create).transpose()?;
+    let mut dump = dump.map(std::fs::File::create).transpose()?;
     let mut scores = Scores::default();
     for question in questions {
         let items = ask(opened, args, question).await?;
@@ -113,7 +133,7 @@ async fn remember(opened: &Opened, turns: &[Turn]) -> Result<()> {
         return Ok(());
     }
     if there > 0 {
-        bail!("the store already holds {there} other memories: choose another --dir");
+        bail!("the store already holds {there} other memories: choose another --dir or --store");
     }
     let caller = Caller::new(opened.principal.clone());
     for batch in turns.chunks(BATCH) {

@@ -113,7 +113,10 @@ struct LocomoArgs {
     /// The folder with turns.jsonl and questions.jsonl
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Write each question's ranking to this file, a line of JSON each
+    /// Measure a PostgreSQL database, as prepared by `db setup`, too, and compare
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Write each question's ranking in the embedded store to this file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
     /// Keep the store here and use it again [default: a temporary directory]

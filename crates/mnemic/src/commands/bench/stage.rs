@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 
 use super::line::Line;
 use crate::config::{CommonArgs, Config, Provider};
+use crate::home::Home;
 use crate::instance::{Instance, Plan};
 use crate::model::{self, Fetch};
 use crate::owner::{DataDir, Lock};
@@ -72,7 +73,20 @@ impl Stage {
             secret.reveal().to_owned()
         };
         let principal = mnemic.authenticate(&token).await?;
-        Ok(Opened { mnemic, store, principal, _lock: lock })
+        Ok(Opened { mnemic, store, principal, _lock: Some(lock) })
+    }
+
+    /// A store on a database, as servers open it. Each run gets a token of its own, because a
+    /// database gives none back.
+    pub async fn open_database(&self, url: &str) -> Result<Opened> {
+        let store = Home::open_database(url).await?;
+        let embedder = EmbedderSlot::new(model::first_state(&self.config.embedding));
+        let slots = SlotSpace::new(InProcessSlots::default());
+        let clock = Arc::new(SystemClock);
+        let mnemic = Arc::new(Mnemic::new(store.clone(), slots, embedder, clock));
+        let secret = mnemic.bootstrap().await?;
+        let principal = mnemic.authenticate(secret.reveal()).await?;
+        Ok(Opened { mnemic, store, principal, _lock: None })
     }
 
     /// The model that is built in, fetched if need be.
@@ -97,7 +111,7 @@ pub struct Opened {
     pub mnemic: Arc<Mnemic>,
     pub store: Arc<dyn Store>,
     pub principal: Principal,
-    _lock: Lock,
+    _lock: Option<Lock>,
 }
 
 pub struct Served {

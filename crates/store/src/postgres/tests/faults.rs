@@ -15,7 +15,7 @@ use super::*;
 use crate::{Fields as _, values};
 
 const WORKSPACE: Scope = Scope::Workspace(Uuid::from_u128(1));
-const ROUNDS: usize = 20;
+const ROUNDS_DEFAULT: usize = 20;
 const WRITERS: usize = 4;
 
 static ADD_WORKSPACE: Statement = Statement::system(
@@ -30,6 +30,13 @@ static ADD: Statement = Statement::workspace(
 static LIST: Statement =
     Statement::workspace("test.list", "SELECT run_id FROM runs WHERE workspace_id = $1");
 
+/// As many as `MNEMIC_TEST_ROUNDS` says, for whoever wants to be surer.
+fn rounds() -> usize {
+    let asked = std::env::var("MNEMIC_TEST_ROUNDS").ok();
+    asked.map_or(ROUNDS_DEFAULT, |rounds| rounds.parse().expect("MNEMIC_TEST_ROUNDS is a number"))
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are shown to whoever asks for them")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crashes_under_load_lose_nothing_that_was_acknowledged() {
     let server = Postgres::start();
@@ -60,7 +67,8 @@ async fn crashes_under_load_lose_nothing_that_was_acknowledged() {
             (written, unclear)
         });
     }
-    for _ in 0..ROUNDS {
+    let rounds = rounds();
+    for _ in 0..rounds {
         tokio::time::sleep(Duration::from_millis(30)).await;
         tokio::task::block_in_place(|| {
             server.crash();
@@ -80,5 +88,11 @@ async fn crashes_under_load_lose_nothing_that_was_acknowledged() {
     assert!(written.is_subset(&there), "lost: {:?}", written.difference(&there));
     let accounted = written.union(&unclear).cloned().collect();
     assert!(there.is_subset(&accounted), "nothing came from nowhere");
-    assert!(written.len() > ROUNDS, "{} written", written.len());
+    assert!(written.len() > rounds, "{} written", written.len());
+    println!(
+        "{rounds} crashes: {} acknowledged, none lost; {} unanswered, {} of them written",
+        written.len(),
+        unclear.len(),
+        there.intersection(&unclear).count()
+    );
 }

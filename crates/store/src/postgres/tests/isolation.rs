@@ -1,11 +1,14 @@
 //! Workspaces are kept apart by the database itself, whatever a statement forgets and however a
 //! request ends.
 
+use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use mnemic_core::{Code, Kind};
+use mnemic_recall::synthetic::Noise;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -58,8 +61,11 @@ static SLOW: Statement = Statement::workspace(
 );
 
 async fn populated(options: Options) -> PostgresEngine {
-    let url = database(MIGRATIONS);
-    let engine = PostgresEngine::open(&url, options, MIGRATIONS).await.unwrap();
+    populated_at(&database(MIGRATIONS), options).await
+}
+
+async fn populated_at(url: &str, options: Options) -> PostgresEngine {
+    let engine = PostgresEngine::open(url, options, MIGRATIONS).await.unwrap();
     for (number, scope) in [(1, ONE), (2, TWO)] {
         let new = values![Uuid::from_u128(number), number.to_string()];
         engine.write(Scope::System, Step::new(&ADD_WORKSPACE, new).into()).await.unwrap();
@@ -90,6 +96,123 @@ async fn a_statement_that_forgets_the_workspace_meets_nothing_foreign() {
     assert_eq!(runs(&engine, TWO).await, ["of 2"]);
 }
 
+/// A row of every table for a workspace, as the owner puts it there.
+fn fill_all(name: &str, number: u128) {
+    let ws = Uuid::from_u128(number);
+    let at = "'2026-01-01T00:00:00Z'";
+    let sql = format!(
+        "SET search_path = mnemic;
+         INSERT INTO tokens VALUES (gen_random_uuid(), '{ws}', '\\x0{number}', 'p', 'admin', NULL,
+             NULL, false, NULL, {at}, NULL);
+         INSERT INTO memories
+         SELECT '{ws}', gen_random_uuid(), 'memory', '_global', NULL, NULL, 'text of {number}', 1, 1,
+                NULL, '[]', '[]', NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, false, 'test', {at}, {at},
+                NULL, 1;
+         INSERT INTO vectors SELECT workspace_id, id, 'm', '', '[1,2,3]' FROM memories
+             WHERE workspace_id = '{ws}';
+         INSERT INTO edges SELECT '{ws}', gen_random_uuid(), '_global', id, id, 'r', '{{}}', NULL,
+             NULL, {at}, NULL FROM memories WHERE workspace_id = '{ws}';
+         INSERT INTO citations SELECT '{ws}', 'run', id FROM memories WHERE workspace_id = '{ws}';
+         INSERT INTO answers VALUES ('{ws}', 'key', 'f', '{{}}', {at});
+         INSERT INTO jobs VALUES ('{ws}', 'j', 1, NULL, NULL, NULL, NULL, 0, NULL, 0);
+         INSERT INTO audit VALUES ('{ws}', gen_random_uuid(), {at}, 'o', gen_random_uuid(), 'r',
+             NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);
+         INSERT INTO word_documents SELECT '{ws}', id, '', 1, '[]' FROM memories
+             WHERE workspace_id = '{ws}';
+         INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
+         INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories
+             WHERE workspace_id = '{ws}';"
+    );
+    tokio::task::block_in_place(|| postgres().run(name, &sql));
+}
+
+/// All that a table holds, as the owner sees it.
+fn rows_of(name: &str, table: &str) -> BTreeSet<String> {
+    let sql = format!("SELECT to_jsonb(t) FROM mnemic.{table} t");
+    let rows = tokio::task::block_in_place(|| postgres().run(name, &sql));
+    rows.lines().map(str::to_owned).collect()
+}
+
+/// Row-level security is the only guard here: statements without any predicate, over every table
+/// that the catalogue knows, with the session of one workspace.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_table_shows_or_yields_anything_foreign() {
+    let url = database(MIGRATIONS);
+    let name = url.rsplit('/').next().unwrap();
+    let engine = populated_at(&url, Options::default()).await;
+    for number in 1..=2 {
+        fill_all(name, number);
+    }
+    for (table, key, is_part) in workspace_tables(&engine).await {
+        let everything = rows_of(name, &table);
+        let foreign: BTreeSet<_> = everything
+            .iter()
+            .filter(|row| row.contains(&Uuid::from_u128(2).to_string()))
+            .cloned()
+            .collect();
+        if foreign.is_empty() {
+            assert!(is_part, "{table} has no row of the other: fill it in fill_all");
+            continue;
+        }
+        let shown = in_scope(&engine, &format!("SELECT to_jsonb(t)::text FROM {table} t")).await;
+        let shown: BTreeSet<_> = shown.unwrap().into_iter().collect();
+        assert!(is_part || !shown.is_empty(), "{table} shows not even what is its own");
+        assert!(shown.is_disjoint(&foreign), "{table}: {shown:?}");
+        let joined = format!(
+            "SELECT o.{key}::text FROM {table} o JOIN workspaces w ON true
+             WHERE w.id <> '{0}' OR o.{key} <> '{0}'
+             UNION ALL SELECT other.{key}::text FROM workspaces mine
+             LEFT JOIN {table} other ON other.{key} <> mine.id
+             WHERE other.{key} IS NOT NULL",
+            Uuid::from_u128(1)
+        );
+        let joined = in_scope(&engine, &joined).await.unwrap();
+        assert!(joined.is_empty(), "{table}: {joined:?}");
+        for wrong in [
+            format!("UPDATE {table} SET {key} = {key} RETURNING {key}::text"),
+            format!("DELETE FROM {table} RETURNING {key}::text"),
+        ] {
+            // A key that others refer to may refuse; what is hit is never another's.
+            let hit = in_scope(&engine, &wrong).await.unwrap_or_default();
+            assert!(hit.iter().all(|id| *id == Uuid::from_u128(1).to_string()), "{wrong}: {hit:?}");
+        }
+        let moved =
+            format!("UPDATE {table} SET {key} = '{}' RETURNING {key}::text", Uuid::from_u128(2));
+        let given = in_scope(&engine, &moved).await;
+        assert!(given.is_err() || shown.is_empty(), "{table}: rows cannot be given away");
+        assert_eq!(rows_of(name, &table), everything, "{table}");
+    }
+}
+
+/// Every table with the column that says whose a row is, and whether it is a part of another.
+async fn workspace_tables(engine: &PostgresEngine) -> Vec<(String, String, bool)> {
+    let client = engine.pool.get().await.unwrap();
+    let sql = "SELECT c.relname::text, a.attname::text, c.relispartition
+               FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
+                AND a.attname = CASE WHEN c.relname = 'workspaces' THEN 'id' ELSE 'workspace_id' END
+               WHERE n.nspname = 'mnemic' AND c.relkind IN ('r', 'p')
+                 AND c.relname <> 'schema_migrations'
+               ORDER BY 1";
+    let rows = client.query(sql, &[]).await.unwrap();
+    let key = |row: &tokio_postgres::Row| {
+        let key: Option<String> = row.get(1);
+        key.unwrap_or_else(|| panic!("{} does not say whose a row is", row.get::<_, String>(0)))
+    };
+    rows.iter().map(|row| (row.get(0), key(row), row.get(2))).collect()
+}
+
+/// Runs SQL as the engine would in the first workspace, and undoes it.
+async fn in_scope(
+    engine: &PostgresEngine,
+    sql: &str,
+) -> Result<Vec<String>, tokio_postgres::Error> {
+    let mut session = engine.session(Access::Write).await.unwrap();
+    session.begin(ONE, &[]).await.unwrap();
+    let rows = session.client().query(sql, &[]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_table_and_part_is_closed_without_a_scope() {
     let engine = populated(Options::default()).await;
@@ -109,53 +232,92 @@ async fn every_table_and_part_is_closed_without_a_scope() {
 }
 
 /// Requests end at any point of their way: before they are sent, between their round trips,
-/// after all was sent. The one connection serves the next workspace as if nothing had been.
+/// after all was sent, by being dropped or by a panic. The one connection serves the next
+/// workspace as if nothing had been, and is still there at the end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cancelled_requests_leave_nothing_on_their_connection() {
-    let engine = populated(Options { connections_max: 1, ..Options::default() }).await;
-    let mut finished = 0;
+async fn requests_that_break_off_leave_nothing_on_their_connection() {
+    let engine = Arc::new(populated(Options { connections_max: 1, ..Options::default() }).await);
+    let mut noise = Noise(11);
+    let (mut finished, mut panicked) = (0, 0);
     for number in 0..REQUESTS {
-        let (mine, other) = if number % 2 == 0 { (ONE, "of 1") } else { (TWO, "of 2") };
-        let polls = number % 7;
-        let done = match number % 3 {
-            0 => {
-                let failing = Step::new(&ADD, values![other]).expect(Expect::Rows(1));
-                let note = Step::new(&ADD, values![format!("note {number}")]);
-                let mut batch = Batch::from(note);
-                batch.push(failing);
-                abandon(polls, engine.write(mine, batch)).await.is_some()
+        let (mine, own) = if noise.below(2) == 0 { (ONE, "of 1") } else { (TWO, "of 2") };
+        let polls = u32::try_from(noise.below(8)).unwrap();
+        let request = request(engine.clone(), mine, own, number, noise.below(3));
+        let end = if noise.below(3) == 0 { End::Panicked } else { End::Dropped };
+        match tokio::spawn(abandon(polls, end, request)).await {
+            Ok(done) => finished += u32::from(done.is_some()),
+            Err(error) => {
+                assert!(end == End::Panicked, "{error}");
+                panicked += 1;
             }
-            1 => abandon(polls, engine.read(mine, &SLOW, vec![])).await.is_some(),
-            _ => {
-                let sets = vec![vec![]; 3];
-                abandon(polls, engine.read_each(mine, &COUNT, sets)).await.is_some()
-            }
-        };
-        finished += u32::from(done);
+        }
         if number % 10 == 0 {
             assert_eq!(runs(&engine, ONE).await, ["of 1"], "after {number}");
             assert_eq!(runs(&engine, TWO).await, ["of 2"], "after {number}");
         }
     }
-    assert!(finished < REQUESTS, "some were abandoned");
+    assert!(finished > 0 && panicked > 0 && finished + panicked < REQUESTS, "of every kind");
+    let status = engine.pool.status();
+    assert_eq!((status.size, status.available), (1, 1), "the connection is back in the pool");
     let client = engine.pool.get().await.unwrap();
     let sql = "SELECT coalesce(current_setting('app.ws', true), ''),
-                      coalesce(current_setting('app.scope', true), '')";
+                      coalesce(current_setting('app.scope', true), ''),
+                      (SELECT count(*) FROM pg_locks
+                       WHERE locktype = 'advisory' AND pid = pg_backend_pid())";
     let left = client.query_one(sql, &[]).await.unwrap();
     assert_eq!((left.get(0), left.get(1)), ("", ""), "no scope outlives its transaction");
+    assert_eq!(left.get::<_, i64>(2), 0, "nor does a lock");
 }
 
-/// Polls a future a few times, with room for answers to come in between, and drops it.
-async fn abandon<T>(polls: u32, future: impl Future<Output = T>) -> Option<T> {
+/// A batch that fails at its end, a slow read, or many reads of one state. None of them changes
+/// anything; each sees its own workspace alone.
+async fn request(
+    engine: Arc<PostgresEngine>,
+    mine: Scope,
+    own: &'static str,
+    number: u32,
+    kind: u64,
+) {
+    match kind {
+        0 => {
+            let mut batch = Batch::from(Step::new(&ADD, values![format!("note {number}")]));
+            batch.push(Step::new(&ADD, values![own]).expect(Expect::Rows(1)));
+            let refused = engine.write(mine, batch).await.unwrap_err();
+            assert_eq!(refused.kind(), Kind::Conflict);
+        }
+        1 => assert_eq!(engine.read(mine, &SLOW, vec![]).await.unwrap().len(), 1),
+        _ => {
+            for rows in engine.read_each(mine, &EVERYBODYS, vec![vec![]; 3]).await.unwrap() {
+                let seen: Vec<_> = rows.iter().map(|row| row.string("run_id").unwrap()).collect();
+                assert_eq!(seen, [own]);
+            }
+        }
+    }
+}
+
+/// How a request breaks off.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Dropped,
+    Panicked,
+}
+
+/// Polls a future a few times, with room for answers to come in between, and breaks it off. A
+/// panic unwinds through it while it is under way.
+async fn abandon<T>(polls: u32, end: End, future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
     for _ in 0..polls {
-        let mut context = Context::from_waker(Waker::noop());
-        if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
+        if let Poll::Ready(done) = poll_once(future.as_mut()) {
             return Some(done);
         }
         tokio::time::sleep(std::time::Duration::from_micros(300)).await;
     }
+    assert!(end == End::Dropped, "mid-way");
     None
+}
+
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
