@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::Mnemic;
 use crate::error::{Code, Error, Kind, Result};
-use crate::principal::{Caller, Operation};
+use crate::principal::{Caller, Operation, RetryKey};
 use crate::store::Change;
 
 /// How long a key is remembered.
@@ -52,6 +52,7 @@ impl Mnemic {
                     return Ok(first);
                 }
                 let (result, mut changes) = decide().await?;
+                self.check_domains(caller, &changes).await?;
                 let entry = self.audit_change(&caller.principal, operation, &changes, started);
                 changes.extend(entry);
                 changes.extend(self.answer_change(caller, &result)?);
@@ -88,7 +89,8 @@ impl Mnemic {
             let problem = format!("must have 1 to {KEY_CHARS_MAX} characters");
             return Err(Error::invalid("Idempotency-Key", problem));
         }
-        let Some(answer) = self.store.find_answer(caller.scope(), &retry.key).await? else {
+        let Some(answer) = self.store.find_answer(caller.scope(), &kept_key(caller, retry)).await?
+        else {
             return Ok(None);
         };
         if answer.fingerprint != retry.fingerprint {
@@ -118,10 +120,15 @@ impl Mnemic {
         let body = serde_json::to_value(body)
             .map_err(|e| Error::internal("the answer cannot be kept").caused_by(e))?;
         Ok(Some(Change::KeepAnswer(Answer {
-            key: retry.key.clone(),
+            key: kept_key(caller, retry),
             fingerprint: retry.fingerprint.clone(),
             body,
             created_at: self.clock.now(),
         })))
     }
+}
+
+/// A key is its token's own, because an answer may say what another role must not see.
+fn kept_key(caller: &Caller, retry: &RetryKey) -> String {
+    format!("{}/{}", caller.principal.token_id, retry.key)
 }

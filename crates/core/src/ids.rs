@@ -40,6 +40,7 @@ ids! {
     WorkspaceId, "workspace";
     TokenId, "token";
     MemoryId, "memory";
+    PolicyId, "policy";
     EdgeId, "edge";
 }
 

@@ -7,14 +7,17 @@
 pub mod answer;
 pub mod audit;
 pub mod clock;
+pub mod domain;
 pub mod edge;
 pub mod embed;
 pub mod error;
 mod fill;
+pub mod grant;
 pub mod ids;
 pub mod job;
 pub mod memory;
 pub mod page;
+pub mod policy;
 pub mod principal;
 pub mod recall;
 mod reinforce;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::Level;
 use crate::error::{Error, Result};
+use crate::grant::Access;
 use crate::ids::{TokenId, WorkspaceId};
 
 pub const ADMIN: &str = "admin";
@@ -62,6 +63,8 @@ pub struct Principal {
     pub profile: Option<Profile>,
     /// How much its workspace writes down of what it does.
     pub audit: Level,
+    /// What its role may do in which domains.
+    pub access: Access,
 }
 
 impl Principal {
@@ -128,6 +131,7 @@ pub enum Action {
     EraseMemories,
     RunJobs,
     ReadAudit,
+    ManageAccess,
     UseSlots,
 }
 
@@ -144,6 +148,7 @@ impl Action {
             Self::EraseMemories => "erase memories for good",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
+            Self::ManageAccess => "grant access",
             Self::UseSlots => "use slots",
         }
     }
@@ -156,6 +161,7 @@ impl Action {
             Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
                 is(&[ADMIN, MEMBER])
             }
+            Self::ManageAccess => is(&[ADMIN]),
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
             Self::ReadMemories | Self::WriteMemories | Self::UseSlots => true,
         }
@@ -164,7 +170,7 @@ impl Action {
     fn needs(self) -> &'static str {
         match self {
             Self::ManageWorkspaces => "an operator's token",
-            Self::ManageTokens | Self::DeleteWorkspace => "the role admin",
+            Self::ManageTokens | Self::DeleteWorkspace | Self::ManageAccess => "the role admin",
             Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
                 "the role admin or member"
             }

@@ -84,7 +84,8 @@ impl Mnemic {
             Box::pin(async {
                 let scope = caller.scope();
                 let cited: Vec<_> = cited.iter().copied().collect();
-                let known = self.store.lookup_memories(scope, &cited).await?;
+                let mut known = self.store.lookup_memories(scope, &cited).await?;
+                known.retain(|memory| caller.principal.may_read(memory));
                 let before = self.store.list_citations(scope, run_id).await?;
                 let ignore = |id: &dyn ToString, reason| Ignored { id: id.to_string(), reason };
                 let mut answer = Citations { counted: vec![], ignored: vec![] };

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::Mnemic;
 use crate::audit::Level;
 use crate::error::{Code, Error, Result};
+use crate::grant::{Access, Grant};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{ADMIN, Action, Caller, Operation, Principal, Scope};
@@ -25,6 +26,7 @@ pub struct Workspace {
     pub id: WorkspaceId,
     pub name: String,
     pub settings: Settings,
+    pub grants: Vec<Grant>,
     pub revision: i64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -132,6 +134,7 @@ impl Mnemic {
             operator: true,
             profile: None,
             audit: Level::default(),
+            access: Access::default(),
         };
         let wish = NewToken { role: ADMIN.to_owned(), operator: true, ..NewToken::default() };
         let (_, secret) = self.create_token(&root, wish).await?;
@@ -162,6 +165,7 @@ impl Mnemic {
             id: WorkspaceId(self.ids.next(now)),
             name: name.to_owned(),
             settings: Settings::default(),
+            grants: vec![],
             revision: 1,
             created_at: now,
             updated_at: now,

@@ -54,6 +54,13 @@ impl Mnemic {
         for job in JOBS {
             let record = records.iter().find(|record| record.name == job.name());
             let now = self.clock.now();
+            // Once it ends, its epoch is the last one: to take that for leave would run it twice.
+            if let Some((_, until)) = record.and_then(|record| record.claimed)
+                && now < until
+            {
+                again = again.min(until);
+                continue;
+            }
             let Some(due) = next_run(*job, record, now) else { continue };
             if due > now {
                 again = again.min(due);

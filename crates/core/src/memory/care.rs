@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::Memory;
 use crate::Mnemic;
 use crate::error::{Error, Result};
+use crate::grant::Permission;
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{Action, Caller, Operation, Principal, Scope};
+use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
 
 const STALE_LIST: &str = "stale";
@@ -52,7 +53,8 @@ impl Mnemic {
         let limit = page.limit()?;
         let settings = self.own_workspace(principal).await?.settings.memory;
         let at_least = i64::from(settings.pin_references);
-        self.store.list_recommended_pins(principal.scope(), at_least, limit).await
+        let readable = principal.access.readable();
+        self.store.list_recommended_pins(principal.scope(), at_least, &readable, limit).await
     }
 
     /// Suggestions, unpinned, that nobody has cited within the retention window. Facts are
@@ -68,7 +70,13 @@ impl Mnemic {
         let before = self.stale_before(principal, older_than_days).await?;
         let found = self
             .store
-            .list_stale(principal.scope(), before, position, limit.saturating_add(1))
+            .list_stale(
+                principal.scope(),
+                before,
+                &principal.access.readable(),
+                position,
+                limit.saturating_add(1),
+            )
             .await?;
         Ok(Page::cut(STALE_LIST, found, limit, |memory| Position::After(memory.id.0)))
     }
@@ -79,7 +87,7 @@ impl Mnemic {
         self.decide(caller, &PURGE, || {
             Box::pin(async {
                 let before = self.stale_before(&caller.principal, purge.older_than_days).await?;
-                let mut ids = self.stale_ids(caller.scope(), purge, before).await?;
+                let mut ids = self.stale_ids(&caller.principal, purge, before).await?;
                 let more = ids.len() > PURGE_MAX;
                 ids.truncate(PURGE_MAX);
                 let changes = if purge.dry_run {
@@ -96,12 +104,16 @@ impl Mnemic {
     /// What a purge is about, with one more than it can take.
     async fn stale_ids(
         &self,
-        scope: Scope,
+        principal: &Principal,
         purge: &Purge,
         before: Timestamp,
     ) -> Result<Vec<MemoryId>> {
+        let scope = principal.scope();
         let stale = match &purge.ids {
-            None => self.store.list_stale(scope, before, None, PURGE_MAX + 1).await?,
+            None => {
+                let readable = principal.access.readable();
+                self.store.list_stale(scope, before, &readable, None, PURGE_MAX + 1).await?
+            }
             Some(ids) if ids.len() > PURGE_MAX => {
                 let problem = format!("{} are more than the limit of {PURGE_MAX}", ids.len());
                 return Err(Error::invalid("ids", problem));
@@ -109,11 +121,14 @@ impl Mnemic {
             Some(ids) => {
                 let ids: Vec<_> = BTreeSet::from_iter(ids).into_iter().copied().collect();
                 let mut named = self.store.lookup_memories(scope, &ids).await?;
-                named.retain(|memory| memory.is_stale(before));
+                named.retain(|memory| memory.is_stale(before) && principal.may_read(memory));
                 named
             }
         };
-        Ok(stale.iter().map(|memory| memory.id).collect())
+        // What may be seen but not changed stays.
+        let writable =
+            |m: &&Memory| principal.access.permission(m.domain.as_deref()) == Permission::Write;
+        Ok(stale.iter().filter(writable).map(|memory| memory.id).collect())
     }
 
     async fn stale_before(&self, principal: &Principal, days: Option<u32>) -> Result<Timestamp> {

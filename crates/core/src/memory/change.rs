@@ -92,19 +92,25 @@ impl Mnemic {
         patch.check()?;
         self.decide(caller, &UPDATE, || {
             Box::pin(async {
-                let mut memory = self.visible_memory(caller.scope(), id).await?;
+                let mut memory = self.visible_memory(&caller.principal, id).await?;
+                // What leaves a domain is a change of that one, too.
+                if let Some(domain) = &memory.domain {
+                    self.check_write(&caller.principal, domain).await?;
+                }
                 let content_changed = patch.apply(&mut memory)?;
+                let domain = memory.domain.as_deref();
+                let domain = domain.map(|domain| self.domain_change(&caller.principal, domain));
                 let now = self.stamp(&mut memory);
                 let Some(newer) = patch.superseded_by else {
-                    return Ok((
-                        memory.clone(),
-                        vec![Change::UpdateMemory { memory, content_changed }],
-                    ));
+                    let mut changes =
+                        vec![Change::UpdateMemory { memory: memory.clone(), content_changed }];
+                    changes.extend(domain);
+                    return Ok((memory, changes));
                 };
                 if memory.superseded_at.is_some() {
                     return Err(Error::conflict("superseded_by: this memory is already replaced"));
                 }
-                let newer = self.live_head(caller.scope(), newer).await?;
+                let newer = self.live_head(&caller.principal, newer).await?;
                 if newer.id == memory.id {
                     let problem = "superseded_by: would close a circle of replacements";
                     return Err(Error::conflict(problem));
@@ -173,8 +179,7 @@ impl Mnemic {
         self.authorize(&caller.principal, &RESTORE)?;
         self.decide(caller, &RESTORE, || {
             Box::pin(async {
-                let found = self.store.lookup_memory(caller.scope(), id).await?;
-                let mut memory = found.ok_or_else(|| Error::not_found("memory"))?;
+                let mut memory = self.readable_memory(&caller.principal, id).await?;
                 if memory.deleted_at.is_none() {
                     return Ok((memory, vec![]));
                 }
@@ -192,8 +197,10 @@ impl Mnemic {
         self.authorize(&caller.principal, &ERASE)?;
         self.decide(caller, &ERASE, || {
             Box::pin(async {
-                let found = self.store.lookup_memory(caller.scope(), id).await?;
-                found.ok_or_else(|| Error::not_found("memory"))?;
+                let memory = self.readable_memory(&caller.principal, id).await?;
+                if let Some(domain) = &memory.domain {
+                    self.check_write(&caller.principal, domain).await?;
+                }
                 Ok(((), vec![Change::EraseMemory(id)]))
             })
         })
@@ -211,7 +218,7 @@ impl Mnemic {
         self.authorize(&caller.principal, operation)?;
         self.decide(caller, operation, || {
             Box::pin(async {
-                let before = self.visible_memory(caller.scope(), id).await?;
+                let before = self.visible_memory(&caller.principal, id).await?;
                 let mut memory = before.clone();
                 self.stamp(&mut memory);
                 if !change(&mut memory)? {

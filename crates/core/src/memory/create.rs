@@ -9,7 +9,7 @@ use crate::clock::micros;
 use crate::edge::{Edge, SUPERSEDES};
 use crate::error::{Code, Error, Result};
 use crate::ids::{EdgeId, MemoryId};
-use crate::principal::{Action, Caller, Operation, Scope};
+use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_name, check_optional_name};
 
@@ -138,7 +138,7 @@ impl Mnemic {
         check_content("content", &content, CONTENT_BYTES_MAX)?;
         self.decide(caller, &SUPERSEDE, || {
             Box::pin(async {
-                let old = self.live_head(caller.scope(), id).await?;
+                let old = self.live_head(&caller.principal, id).await?;
                 let new = NewMemory {
                     content: content.clone(),
                     kind: Some(old.kind),
@@ -160,11 +160,11 @@ impl Mnemic {
     }
 
     /// Follows a chain of replacements to the one that holds today.
-    pub(super) async fn live_head(&self, scope: Scope, id: MemoryId) -> Result<Memory> {
-        let mut memory = self.visible_memory(scope, id).await?;
+    pub(super) async fn live_head(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
+        let mut memory = self.visible_memory(principal, id).await?;
         for _ in 0..CHAIN_STEPS_MAX {
             let Some(next) = memory.superseded_by else { break };
-            memory = self.visible_memory(scope, next).await.map_err(|_| {
+            memory = self.visible_memory(principal, next).await.map_err(|_| {
                 Error::conflict("what replaced this memory has itself been deleted; restore that")
             })?;
         }
@@ -201,6 +201,9 @@ impl<'a> Creation<'a> {
     async fn add(&mut self, new: &NewMemory) -> Result<Memory> {
         let memory = self.build(new);
         self.changes.push(Change::AddMemory(memory.clone()));
+        if let Some(domain) = &memory.domain {
+            self.changes.push(self.mnemic.domain_change(&self.caller.principal, domain));
+        }
         if let Some(old) = new.supersedes {
             self.replace(old, &memory).await?;
         }
@@ -239,7 +242,7 @@ impl<'a> Creation<'a> {
     }
 
     async fn replace(&mut self, old: MemoryId, new: &Memory) -> Result<()> {
-        let head = self.mnemic.live_head(self.caller.scope(), old).await?;
+        let head = self.mnemic.live_head(&self.caller.principal, old).await?;
         if self.replaced.contains(&head.id) {
             return Err(Error::conflict("supersedes: two of these replace the same memory"));
         }

@@ -18,7 +18,7 @@ use crate::audit::Reading;
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{Action, Operation, Principal, Scope};
+use crate::principal::{Action, Operation, Principal};
 use crate::recall::SearchFilter;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
@@ -169,7 +169,7 @@ impl Mnemic {
     pub async fn get_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
         self.authorize(principal, &GET)?;
         let started = self.clock.now();
-        let memory = self.visible_memory(principal.scope(), id).await?;
+        let memory = self.visible_memory(principal, id).await?;
         let reading = Reading { found: vec![&memory], ..Reading::default() };
         self.note_read(principal, &GET, &reading, started);
         Ok(memory)
@@ -186,7 +186,7 @@ impl Mnemic {
         self.authorize(principal, &LIST_MEMORIES)?;
         filter.check()?;
         let started = self.clock.now();
-        let listed = self.list_page(principal.scope(), filter, words, page).await?;
+        let listed = self.list_page(principal, filter, words, page).await?;
         let reading = Reading {
             channel: filter.channel.as_deref(),
             query: words,
@@ -198,23 +198,26 @@ impl Mnemic {
 
     async fn list_page(
         &self,
-        scope: Scope,
+        principal: &Principal,
         filter: &MemoryFilter,
         words: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<Memory>> {
         if let Some(words) = words {
-            return self.list_by_words(scope, filter, words, page).await;
+            return self.list_by_words(principal, filter, words, page).await;
         }
         let (limit, position) = (page.limit()?, page.position(LIST)?);
-        let found =
-            self.store.list_memories(scope, filter, position, limit.saturating_add(1)).await?;
+        let (scope, readable) = (principal.scope(), principal.access.readable());
+        let found = self
+            .store
+            .list_memories(scope, filter, &readable, position, limit.saturating_add(1))
+            .await?;
         Ok(Page::cut(LIST, found, limit, |memory| Position::After(memory.id.0)))
     }
 
     async fn list_by_words(
         &self,
-        scope: Scope,
+        principal: &Principal,
         filter: &MemoryFilter,
         words: &str,
         page: &PageRequest,
@@ -229,7 +232,8 @@ impl Mnemic {
             Some(Position::After(_)) | None => 0,
         };
         let depth = skip.saturating_add(limit).saturating_add(1).min(FOUND_MAX);
-        let filter = SearchFilter::of_list(filter);
+        let scope = principal.scope();
+        let filter = SearchFilter::of_list(filter, principal.access.readable());
         let hits = self.store.search_words(scope, words, &filter, depth).await?;
         let ids: Vec<_> = hits.iter().skip(skip).map(|hit| MemoryId(hit.id)).collect();
         let found = self.store.lookup_memories(scope, &ids).await?;
@@ -238,9 +242,19 @@ impl Mnemic {
         Ok(page.map(|(_, memory)| memory))
     }
 
-    /// The record, unless it is absent, foreign or deleted.
-    async fn visible_memory(&self, scope: Scope, id: MemoryId) -> Result<Memory> {
-        let found = self.store.lookup_memory(scope, id).await?;
-        found.filter(|m| m.deleted_at.is_none()).ok_or_else(|| Error::not_found("memory"))
+    /// The record, unless it is absent, foreign, deleted or in a domain that is closed to the
+    /// caller.
+    async fn visible_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
+        let memory = self.readable_memory(principal, id).await?;
+        if memory.deleted_at.is_some() {
+            return Err(Error::not_found("memory"));
+        }
+        Ok(memory)
+    }
+
+    /// The same, deleted or not.
+    async fn readable_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
+        let found = self.store.lookup_memory(principal.scope(), id).await?;
+        found.filter(|m| principal.may_read(m)).ok_or_else(|| Error::not_found("memory"))
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::grant::Readable;
 use crate::memory::{Kind, MemoryFilter};
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,11 +22,14 @@ pub struct SearchFilter {
     pub known_at: Option<Timestamp>,
     /// Also what has been replaced. Asking as of a moment looks at it anyway.
     pub include_superseded: bool,
+    /// The domains that may be seen.
+    pub readable: Readable,
 }
 
 impl SearchFilter {
-    pub(crate) fn of_list(filter: &MemoryFilter) -> Self {
+    pub(crate) fn of_list(filter: &MemoryFilter, readable: Readable) -> Self {
         Self {
+            readable,
             channels: filter.channel.clone().map(|channel| vec![channel]),
             kind: filter.kind,
             domain: filter.domain.clone(),

@@ -16,6 +16,7 @@ use crate::Mnemic;
 use crate::audit::Reading;
 use crate::embed::{EmbedderState, Purpose};
 use crate::error::{Error, Result};
+use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::page::check_limit;
@@ -128,7 +129,7 @@ impl RecallRequest {
         self.techniques.as_ref().is_none_or(|wanted| wanted.contains(&technique))
     }
 
-    fn filter(&self) -> SearchFilter {
+    fn filter(&self, readable: Readable) -> SearchFilter {
         let channels = self.channel.as_ref().map(|channel| {
             let mut channels = vec![channel.clone()];
             if channel != GLOBAL_CHANNEL {
@@ -143,6 +144,7 @@ impl RecallRequest {
             until: self.until,
             as_of: self.as_of,
             known_at: self.known_at,
+            readable,
             ..SearchFilter::default()
         }
     }
@@ -180,7 +182,7 @@ impl Mnemic {
         self.authorize(principal, &RECALL)?;
         request.check()?;
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
-        let (scope, filter) = (principal.scope(), request.filter());
+        let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
         let searches = self.search_all(scope, request, &filter).await;
         if searches.iter().all(|search| search.degraded.is_some()) {
             return Err(self.first_failure(scope, request, &filter).await);

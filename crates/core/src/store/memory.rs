@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::error::Result;
+use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{Memory, MemoryFilter};
 use crate::page::Position;
@@ -19,6 +20,7 @@ pub trait MemoryStore {
         &self,
         scope: Scope,
         filter: &MemoryFilter,
+        readable: &Readable,
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Memory>>;
@@ -27,6 +29,7 @@ pub trait MemoryStore {
         &self,
         scope: Scope,
         references_min: i64,
+        readable: &Readable,
         limit: usize,
     ) -> Result<Vec<Memory>>;
     /// Live suggestions, unpinned, never cited, made before; oldest first.
@@ -34,6 +37,7 @@ pub trait MemoryStore {
         &self,
         scope: Scope,
         before: Timestamp,
+        readable: &Readable,
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Memory>>;

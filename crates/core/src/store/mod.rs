@@ -5,6 +5,7 @@
 //! what is stored, deleted or not; rules about visibility are core's. A lost race is
 //! `Code::Stale`, and nothing was written.
 
+mod access;
 mod answer;
 mod audit;
 mod job;
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
+pub use access::AccessStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use job::JobStore;
@@ -32,11 +34,13 @@ pub use workspace::WorkspaceStore;
 
 use crate::answer::Answer;
 use crate::audit::Entry;
+use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::ids::MemoryId;
 use crate::job::LastRun;
 use crate::memory::Memory;
+use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::run::Run;
 
@@ -68,6 +72,13 @@ pub enum Change {
     },
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
+    /// Makes a domain, or gives it its description.
+    PutDomain(Domain),
+    /// Makes a domain unless there is one.
+    EnsureDomain(Domain),
+    AddPolicy(Policy),
+    /// The stored revision must be the one before.
+    UpdatePolicy(Policy),
     AddAudit(Box<Entry>),
     /// Prolongs a claim; refused as `Code::ClaimLost` once somebody else has it.
     HoldClaim {
@@ -84,6 +95,15 @@ pub enum Change {
 }
 
 impl Change {
+    /// The domain that is written to: what the audit notes, and what grants are asked about.
+    pub(crate) fn domain(&self) -> Option<&str> {
+        match self {
+            Self::PutDomain(domain) => Some(&domain.name),
+            Self::AddPolicy(policy) | Self::UpdatePolicy(policy) => Some(&policy.domain),
+            _ => self.memory().and_then(|memory| memory.domain.as_deref()),
+        }
+    }
+
     /// The record that is changed, for the audit.
     pub(crate) fn record(&self) -> Option<Uuid> {
         match self {
@@ -91,16 +111,13 @@ impl Change {
             Self::EraseMemory(id)
             | Self::EraseStale { id, .. }
             | Self::CountCitation { memory_id: id, .. } => Some(id.0),
+            Self::AddPolicy(policy) | Self::UpdatePolicy(policy) => Some(policy.id.0),
             _ => None,
         }
     }
 
     pub(crate) fn channel(&self) -> Option<&str> {
         self.memory().map(|memory| memory.channel.as_str())
-    }
-
-    pub(crate) fn domain(&self) -> Option<&str> {
-        self.memory().and_then(|memory| memory.domain.as_deref())
     }
 
     /// What is written, as the audit keeps it at its highest level.
@@ -143,6 +160,7 @@ pub trait Store:
     + AnswerStore
     + JobStore
     + AuditStore
+    + AccessStore
     + VectorStore
     + Search
     + Send

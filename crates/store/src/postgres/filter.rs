@@ -2,6 +2,7 @@
 //! anything is ranked.
 
 use mnemic_core::recall::SearchFilter;
+use serde_json::json;
 
 use crate::{Value, values};
 
@@ -11,7 +12,9 @@ macro_rules! passes {
         "m.workspace_id = $1 AND m.deleted_at IS NULL
          AND (m.channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
          AND (m.kind = $3 OR $3 IS NULL)
-         AND (m.domain = $4 OR $4 IS NULL)
+         AND (m.domain = CAST($4 AS jsonb)->>'is' OR $4->>'is' IS NULL)
+         AND (m.domain IS NULL
+              OR jsonb_exists($4->'names', m.domain) = CAST($4->>'listed' AS boolean))
          AND (m.topic = $5 OR $5 IS NULL)
          AND (m.pinned = $6 OR $6 IS NULL)
          AND (m.created_at >= $7 OR $7 IS NULL)
@@ -29,10 +32,16 @@ pub(super) use passes;
 /// The filter's parameters and those that follow it.
 pub(super) fn params(filter: &SearchFilter, further: Vec<Value>) -> Vec<Value> {
     let channels = filter.channels.as_ref().map(|channels| Value::Json(channels.as_slice().into()));
+    // The one asked for, and those that may be seen.
+    let domain = json!({
+        "is": filter.domain,
+        "listed": filter.readable.listed,
+        "names": filter.readable.domains,
+    });
     let mut params = values![
         channels,
         filter.kind.map(mnemic_core::memory::Kind::as_str),
-        filter.domain.as_deref(),
+        domain,
         filter.topic.as_deref(),
         filter.pinned,
         filter.since,

@@ -17,6 +17,8 @@ const SUPERSEDED: &str = "superseded";
 const PINNED: &str = "pinned";
 
 /// What the other tags speak of, each followed by its value.
+/// No domain is called so, and every record has a tag of this label.
+const NO_DOMAIN: &str = "";
 const LABELS: [&str; 4] = ["kind", "channel", "domain", "topic"];
 const KIND: usize = 0;
 const CHANNEL: usize = 1;
@@ -74,9 +76,8 @@ impl Chunk {
     fn push_tags(&mut self, row: &RowRef<'_>, names: &mut TagNames) -> Result<()> {
         self.tags.push(names.of(KIND, row.text("kind")?));
         self.tags.push(names.of(CHANNEL, row.text("channel")?));
-        if let Some(domain) = row.opt_text("domain")? {
-            self.tags.push(names.of(DOMAIN, domain));
-        }
+        let domain = row.opt_text("domain")?.unwrap_or(NO_DOMAIN);
+        self.tags.push(names.of(DOMAIN, domain));
         if let Some(topic) = row.opt_text("topic")? {
             self.tags.push(names.of(TOPIC, topic));
         }
@@ -162,6 +163,12 @@ pub(super) fn clauses(filter: &SearchFilter) -> Filter {
     }
     if let Some(domain) = &filter.domain {
         clauses.push(Clause::AnyTag(vec![tag(DOMAIN, domain)]));
+    }
+    let names = filter.readable.domains.iter().map(|domain| tag(DOMAIN, domain));
+    if filter.readable.listed {
+        clauses.push(Clause::AnyTag(names.chain([tag(DOMAIN, NO_DOMAIN)]).collect()));
+    } else if !filter.readable.domains.is_empty() {
+        clauses.push(Clause::NoTag(names.collect()));
     }
     if let Some(topic) = &filter.topic {
         clauses.push(Clause::AnyTag(vec![tag(TOPIC, topic)]));

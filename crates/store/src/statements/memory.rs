@@ -1,11 +1,13 @@
 //! Memories and facts.
 
 use jiff::Timestamp;
+use mnemic_core::grant::Readable;
 use mnemic_core::ids::MemoryId;
 use mnemic_core::memory::{Memory, MemoryFilter};
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
+use super::access::{readable, readable_params};
 use super::{exactly_one, limit, names, names_from};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
@@ -47,8 +49,9 @@ pub(crate) static LIST: Statement = Statement::workspace(
                  AND (superseded_at IS NULL OR superseded_at > $9)) OR $9 IS NULL)
            AND ((created_at <= $10
                  AND (superseded_at IS NULL OR superseded_at > $10)) OR $10 IS NULL)
-           AND ($11 OR superseded_at IS NULL)
-         ORDER BY id DESC LIMIT $12"
+           AND ($11 OR superseded_at IS NULL) AND ",
+        readable!("domain", "$12", "$13"),
+        " ORDER BY id DESC LIMIT $14"
     ),
 );
 
@@ -59,8 +62,9 @@ pub(crate) static RECOMMENDED_PINS: Statement = Statement::workspace(
         columns!(),
         " FROM memories
          WHERE workspace_id = $1 AND times_referenced > 0 AND times_referenced >= $2
-           AND pinned = $3 AND deleted_at IS NULL AND superseded_at IS NULL
-         ORDER BY times_referenced DESC, id DESC LIMIT $4"
+           AND pinned = $3 AND deleted_at IS NULL AND superseded_at IS NULL AND ",
+        readable!("domain", "$4", "$5"),
+        " ORDER BY times_referenced DESC, id DESC LIMIT $6"
     ),
 );
 
@@ -72,8 +76,9 @@ pub(crate) static STALE: Statement = Statement::workspace(
         " FROM memories
          WHERE workspace_id = $1 AND (id > $2 OR $2 IS NULL) AND created_at < $3
            AND kind = 'memory' AND times_referenced = 0 AND pinned = $4
-           AND deleted_at IS NULL AND superseded_at IS NULL
-         ORDER BY id LIMIT $5"
+           AND deleted_at IS NULL AND superseded_at IS NULL AND ",
+        readable!("domain", "$5", "$6"),
+        " ORDER BY id LIMIT $7"
     ),
 );
 
@@ -183,10 +188,15 @@ pub(crate) static ALL: &[&Statement] = &[
     &SEARCH_ENTRY,
 ];
 
-pub(crate) fn list(filter: &MemoryFilter, after: Option<Uuid>, rows_max: usize) -> Vec<Value> {
+pub(crate) fn list(
+    filter: &MemoryFilter,
+    visible: &Readable,
+    after: Option<Uuid>,
+    rows_max: usize,
+) -> Vec<Value> {
     let superseded_too =
         filter.include_superseded || filter.as_of.is_some() || filter.known_at.is_some();
-    values![
+    let mut params = values![
         after,
         filter.kind.map(mnemic_core::memory::Kind::as_str),
         filter.channel.as_deref(),
@@ -197,16 +207,36 @@ pub(crate) fn list(filter: &MemoryFilter, after: Option<Uuid>, rows_max: usize) 
         filter.as_of,
         filter.known_at,
         superseded_too,
-        limit(rows_max),
-    ]
+    ];
+    bounded(&mut params, visible, rows_max);
+    params
 }
 
-pub(crate) fn recommended_pins(references_min: i64, rows_max: usize) -> Vec<Value> {
-    values![references_min, false, limit(rows_max)]
+/// Every list ends with who may see what, and how much of it is wanted.
+fn bounded(params: &mut Vec<Value>, visible: &Readable, rows_max: usize) {
+    params.extend(readable_params(visible));
+    params.push(Value::Int(limit(rows_max)));
 }
 
-pub(crate) fn stale(before: Timestamp, after: Option<Uuid>, rows_max: usize) -> Vec<Value> {
-    values![after, before, false, limit(rows_max)]
+pub(crate) fn recommended_pins(
+    references_min: i64,
+    visible: &Readable,
+    rows_max: usize,
+) -> Vec<Value> {
+    let mut params = values![references_min, false];
+    bounded(&mut params, visible, rows_max);
+    params
+}
+
+pub(crate) fn stale(
+    before: Timestamp,
+    visible: &Readable,
+    after: Option<Uuid>,
+    rows_max: usize,
+) -> Vec<Value> {
+    let mut params = values![after, before, false];
+    bounded(&mut params, visible, rows_max);
+    params
 }
 
 /// The values from `id` to `superseded_at`, in the order in which both statements take them.

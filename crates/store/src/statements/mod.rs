@@ -4,6 +4,7 @@
 //! PostgreSQL takes the type of a parameter from its first use, so an optional one is compared
 //! before it is tested: `(id < $2 OR $2 IS NULL)`.
 
+pub(crate) mod access;
 pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod edge;
@@ -33,6 +34,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         vector::ALL,
         job::ALL,
         audit::ALL,
+        access::ALL,
     ]
     .into_iter()
     .flatten()

@@ -1,6 +1,7 @@
 //! Tokens. A request has no workspace before its token is found, so these run in the
 //! system's scope.
 
+use mnemic_core::grant::Access;
 use mnemic_core::ids::{TokenId, WorkspaceId};
 use mnemic_core::principal::{Principal, Profile};
 use mnemic_core::token::Token;
@@ -11,7 +12,7 @@ use crate::{Fields, Row, Statement, Step, values};
 pub(crate) static FIND: Statement = Statement::system(
     "token.find",
     "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator,
-            t.profile, w.settings
+            t.profile, w.settings, w.grants
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
      WHERE t.hash = $1 AND t.revoked_at IS NULL AND w.deleted_at IS NULL",
 );
@@ -65,7 +66,9 @@ fn profile(row: &Row) -> Result<Option<Profile>> {
 }
 
 pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
+    let grants = super::workspace::grants_from(row)?;
     Ok(Principal {
+        access: Access::of(row.text("role")?, &grants),
         token_id: TokenId(row.uuid("id")?),
         workspace_id: WorkspaceId(row.uuid("workspace_id")?),
         role: row.string("role")?,

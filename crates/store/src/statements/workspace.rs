@@ -1,6 +1,7 @@
 //! Workspaces. They belong to the installation, so these run in the system's scope; what
 //! empties a workspace runs in the workspace's own.
 
+use mnemic_core::grant::Grant;
 use mnemic_core::ids::WorkspaceId;
 use mnemic_core::workspace::{Settings, Workspace};
 use mnemic_core::{Code, Error, Result};
@@ -11,19 +12,19 @@ const COLUMNS_NOTE: &str = "a stored workspace is damaged";
 
 pub(crate) static LOOKUP: Statement = Statement::system(
     "workspace.lookup",
-    "SELECT id, name, settings, revision, created_at, updated_at FROM workspaces
+    "SELECT id, name, settings, grants, revision, created_at, updated_at FROM workspaces
      WHERE id = $1 AND deleted_at IS NULL",
 );
 
 pub(crate) static FIND: Statement = Statement::system(
     "workspace.find",
-    "SELECT id, name, settings, revision, created_at, updated_at FROM workspaces
+    "SELECT id, name, settings, grants, revision, created_at, updated_at FROM workspaces
      WHERE name = $1 AND deleted_at IS NULL",
 );
 
 pub(crate) static LIST: Statement = Statement::system(
     "workspace.list",
-    "SELECT id, name, settings, revision, created_at, updated_at FROM workspaces
+    "SELECT id, name, settings, grants, revision, created_at, updated_at FROM workspaces
      WHERE deleted_at IS NULL AND (id < $1 OR $1 IS NULL)
      ORDER BY id DESC LIMIT $2",
 );
@@ -36,7 +37,7 @@ pub(crate) static ADD: Statement = Statement::system(
 
 static UPDATE: Statement = Statement::system(
     "workspace.update",
-    "UPDATE workspaces SET settings = $2, revision = $3, updated_at = $4
+    "UPDATE workspaces SET settings = $2, revision = $3, updated_at = $4, grants = $5
      WHERE id = $1 AND revision = $3 - 1 AND deleted_at IS NULL",
 );
 
@@ -81,7 +82,18 @@ macro_rules! contents {
     };
 }
 
-contents!["audit", "jobs", "answers", "citations", "runs", "edges", "vectors", "memories"];
+contents![
+    "domains",
+    "policies",
+    "audit",
+    "jobs",
+    "answers",
+    "citations",
+    "runs",
+    "edges",
+    "vectors",
+    "memories"
+];
 
 pub(crate) static ALL: &[&Statement] =
     &[&LOOKUP, &FIND, &LIST, &ADD, &UPDATE, &HIDE, &EXISTS, &ERASE, &ERASE_TOKENS];
@@ -99,8 +111,13 @@ pub(crate) fn add(workspace: &Workspace) -> Result<Step> {
 }
 
 pub(crate) fn update(workspace: &Workspace) -> Result<Step> {
-    let params =
-        values![workspace.id.0, settings(workspace)?, workspace.revision, workspace.updated_at];
+    let params = values![
+        workspace.id.0,
+        settings(workspace)?,
+        workspace.revision,
+        workspace.updated_at,
+        grants(workspace)?
+    ];
     Ok(super::exactly_one(&UPDATE, params))
 }
 
@@ -109,6 +126,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Workspace> {
         id: WorkspaceId(row.uuid("id")?),
         name: row.string("name")?,
         settings: settings_from(row)?,
+        grants: grants_from(row)?,
         revision: row.int("revision")?,
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
@@ -118,6 +136,17 @@ pub(crate) fn from_row(row: &Row) -> Result<Workspace> {
 pub(super) fn settings_from(row: &Row) -> Result<Settings> {
     serde_json::from_value(row.json("settings")?)
         .map_err(|e| Error::new(Code::Corrupt, COLUMNS_NOTE).caused_by(e))
+}
+
+pub(super) fn grants_from(row: &Row) -> Result<Vec<Grant>> {
+    serde_json::from_value(row.json("grants")?)
+        .map_err(|e| Error::new(Code::Corrupt, COLUMNS_NOTE).caused_by(e))
+}
+
+fn grants(workspace: &Workspace) -> Result<Value> {
+    serde_json::to_value(&workspace.grants)
+        .map(Value::Json)
+        .map_err(|e| Error::internal("grants cannot be written").caused_by(e))
 }
 
 fn settings(workspace: &Workspace) -> Result<Value> {

@@ -3,7 +3,7 @@
 use mnemic_core::ids::MemoryId;
 use mnemic_core::store::Change;
 
-use crate::statements::{answer, audit, edge, job, memory, run, vector};
+use crate::statements::{access, answer, audit, edge, job, memory, run, vector};
 use crate::{Batch, Step};
 
 pub(super) fn add_change(batch: &mut Batch, change: &Change) {
@@ -35,6 +35,18 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         }
         Change::KeepAnswer(kept) => {
             batch.push(answer::keep(kept));
+        }
+        Change::PutDomain(domain) => {
+            batch.push(access::put_domain(domain));
+        }
+        Change::EnsureDomain(domain) => {
+            batch.push(access::ensure_domain(domain));
+        }
+        Change::AddPolicy(policy) => {
+            batch.push(access::add_policy(policy));
+        }
+        Change::UpdatePolicy(policy) => {
+            batch.push(access::update_policy(policy));
         }
         Change::AddAudit(entry) => {
             batch.push(audit::add(entry));

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
+use mnemic_core::grant::Readable;
 use mnemic_core::ids::MemoryId;
 use mnemic_core::memory::{Memory, MemoryFilter};
 use mnemic_core::page::Position;
@@ -28,10 +29,11 @@ impl<E: SearchEngine> MemoryStore for EngineStore<E> {
         &self,
         scope: Workspaced,
         filter: &MemoryFilter,
+        readable: &Readable,
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        let params = memory::list(filter, behind(after), limit);
+        let params = memory::list(filter, readable, behind(after), limit);
         self.all(own(scope), &memory::LIST, params, memory::from_row).await
     }
 
@@ -39,9 +41,10 @@ impl<E: SearchEngine> MemoryStore for EngineStore<E> {
         &self,
         scope: Workspaced,
         references_min: i64,
+        readable: &Readable,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        let params = memory::recommended_pins(references_min, limit);
+        let params = memory::recommended_pins(references_min, readable, limit);
         self.all(own(scope), &memory::RECOMMENDED_PINS, params, memory::from_row).await
     }
 
@@ -49,10 +52,11 @@ impl<E: SearchEngine> MemoryStore for EngineStore<E> {
         &self,
         scope: Workspaced,
         before: Timestamp,
+        readable: &Readable,
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Memory>> {
-        let params = memory::stale(before, behind(after), limit);
+        let params = memory::stale(before, readable, behind(after), limit);
         self.all(own(scope), &memory::STALE, params, memory::from_row).await
     }
 

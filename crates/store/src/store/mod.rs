@@ -1,5 +1,6 @@
 //! Core's ports on any engine: changes become batches, rows become core's types.
 
+mod access;
 mod answer;
 mod audit;
 mod change;

@@ -114,6 +114,9 @@ fn fill_all(name: &str, number: u128) {
              NULL, {at}, NULL FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO citations SELECT '{ws}', 'run', id FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO answers VALUES ('{ws}', 'key', 'f', '{{}}', {at});
+         INSERT INTO domains VALUES ('{ws}', 'd', NULL, 'test', {at});
+         INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,
+             'test', {at}, {at}, 1);
          INSERT INTO jobs VALUES ('{ws}', 'j', 1, NULL, NULL, NULL, NULL, 0, NULL, 0);
          INSERT INTO audit VALUES ('{ws}', gen_random_uuid(), {at}, 'o', gen_random_uuid(), 'r',
              NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);

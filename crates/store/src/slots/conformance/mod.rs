@@ -149,7 +149,8 @@ fn member(workspace_id: WorkspaceId) -> Principal {
     let role = "member".to_owned();
     let (agent, user, operator, profile) = (None, None, false, None);
     let audit = mnemic_core::audit::Level::default();
-    Principal { token_id, workspace_id, role, agent, user, operator, profile, audit }
+    let access = mnemic_core::grant::Access::default();
+    Principal { token_id, workspace_id, role, agent, user, operator, profile, audit, access }
 }
 
 pub(crate) async fn it_is_well(bench: Bench) {
