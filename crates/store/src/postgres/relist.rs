@@ -40,11 +40,12 @@ static ORPHANS: Statement = Statement::workspace(
      WHERE d.workspace_id = $1 AND m.id IS NULL LIMIT $2",
 );
 
+/// `_uuid` is PostgreSQL's own name for an array of UUIDs, and one that the scope's proof can read.
 static PUT_MANY: Statement = Statement::workspace(
     "words.put_many",
     "INSERT INTO word_documents (workspace_id, item_id, digest, length, terms)
-     SELECT $1, unnest(CAST($2 AS uuid[])), unnest(CAST($3 AS bytea[])),
-            unnest(CAST($4 AS integer[])), unnest(CAST($5 AS jsonb[]))
+     SELECT $1, unnest(CAST($2 AS _uuid)), unnest(CAST($3 AS _bytea)),
+            unnest(CAST($4 AS _int4)), unnest(CAST($5 AS _jsonb))
      ON CONFLICT (workspace_id, item_id) DO UPDATE
      SET digest = excluded.digest, length = excluded.length, terms = excluded.terms",
 );
@@ -52,8 +53,8 @@ static PUT_MANY: Statement = Statement::workspace(
 static LIST_MANY: Statement = Statement::workspace(
     "words.list_many",
     "INSERT INTO word_postings (workspace_id, term, item_id, frequency, length)
-     SELECT $1, unnest(CAST($2 AS text[])), unnest(CAST($3 AS uuid[])),
-            unnest(CAST($4 AS smallint[])), unnest(CAST($5 AS integer[]))
+     SELECT $1, unnest(CAST($2 AS _text)), unnest(CAST($3 AS _uuid)),
+            unnest(CAST($4 AS _int2)), unnest(CAST($5 AS _int4))
      ON CONFLICT (workspace_id, term, item_id) DO UPDATE
      SET frequency = excluded.frequency, length = excluded.length",
 );

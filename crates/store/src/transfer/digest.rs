@@ -80,7 +80,9 @@ fn write_json(json: &serde_json::Value, out: &mut Vec<u8>) {
         serde_json::Value::Array(items) => {
             out.push(b'a');
             out.extend(items.len().to_le_bytes());
-            items.iter().for_each(|item| write_json(item, out));
+            for item in items {
+                write_json(item, out);
+            }
         }
         serde_json::Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
@@ -163,7 +165,9 @@ mod tests {
     fn the_order_of_rows_does_not_count_but_their_number_does() {
         let sum = |digests: &[u128]| {
             let mut sum = Checksum::default();
-            digests.iter().for_each(|digest| sum.add(*digest));
+            for digest in digests {
+                sum.add(*digest);
+            }
             sum
         };
         assert_eq!(sum(&[u128::MAX, 5]), sum(&[5, u128::MAX]));

@@ -314,7 +314,7 @@ async fn somebody_elses_store_is_refused_even_by_force() {
     }
     let unordered = |dump: String| dump.lines().map(str::to_owned).collect::<BTreeSet<_>>();
     let after = server().dump(url.rsplit('/').next().unwrap());
-    let is_row = |line: &String| !line.starts_with("\\");
+    let is_row = |line: &String| !line.starts_with('\\');
     let rows = |dump| unordered(dump).into_iter().filter(is_row).collect::<Vec<_>>();
     assert_eq!(rows(before), rows(after));
     there.close().await;

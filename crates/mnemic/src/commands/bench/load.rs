@@ -116,6 +116,14 @@ impl Maker {
     }
 }
 
+/// Vectors from where the store's own are, each another than all of theirs.
+pub fn vectors(dimensions: usize, count: usize) -> Vec<Vec<f32>> {
+    let mut noise = Noise(SEED);
+    let mut vectors = Vectors::new(dimensions, true, &mut noise);
+    let mut noise = Noise(SEED + 2);
+    (0..count).map(|_| vectors.next(&mut noise)).collect()
+}
+
 /// Questions in the words of the store's memories.
 pub fn queries(count: usize) -> Vec<String> {
     let (texts, mut noise) = (Texts::default(), Noise(SEED + 1));

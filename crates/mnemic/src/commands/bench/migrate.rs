@@ -13,8 +13,8 @@ use mnemic_core::principal::Scope;
 use mnemic_core::recall::SearchFilter;
 use mnemic_core::store::Store;
 use mnemic_models::MiniLm;
-use mnemic_recall::synthetic::{Noise, Vectors};
 use mnemic_store::transfer::{self, Report as Moved};
+use uuid::Uuid;
 
 use super::report::{Report, Target};
 use super::stage::Stage;
@@ -65,7 +65,8 @@ pub async fn run(common: &CommonArgs, args: &MigrateArgs) -> Result<Report> {
     let whole = Target::AtLeast(1.0);
     report.promise("share of tables that are equal", equal(&[&moved, &returned]), whole);
     report.promise("share of equal answers, there and back", alike.back, whole);
-    report.add("share of equal hits in the database", alike.there);
+    report.add("share of hits by words, in the database", alike.words);
+    report.add("share of hits by vectors, in the database", alike.vectors);
     Ok(report)
 }
 
@@ -96,8 +97,33 @@ fn equal(ways: &[&Moved]) -> f64 {
 
 /// How far the answers of one store are those of another.
 struct Alike {
+    /// The share of questions with the very same answer.
     back: f64,
-    there: f64,
+    /// The share of hits that the database finds, too.
+    words: f64,
+    vectors: f64,
+}
+
+/// What each question found, best first.
+#[derive(Default)]
+struct Answers {
+    words: Vec<Vec<Uuid>>,
+    vectors: Vec<Vec<Uuid>>,
+}
+
+impl Answers {
+    fn equal_to(&self, other: &Self) -> f64 {
+        let ours = self.words.iter().chain(&self.vectors);
+        let pairs = ours.zip(other.words.iter().chain(&other.vectors));
+        let equal = pairs.filter(|(one, other)| one == other).count();
+        equal as f64 / (self.words.len() + self.vectors.len()).max(1) as f64
+    }
+}
+
+fn shared(ours: &[Vec<Uuid>], theirs: &[Vec<Uuid>]) -> f64 {
+    let found = |one: &[Uuid], other: &[Uuid]| one.iter().filter(|id| other.contains(id)).count();
+    let both: usize = ours.iter().zip(theirs).map(|(one, other)| found(one, other)).sum();
+    both as f64 / ours.iter().map(Vec::len).sum::<usize>().max(1) as f64
 }
 
 async fn compare(here: &Stage, back: &Stage, url: &str, stamp: &ModelStamp) -> Result<Alike> {
@@ -112,33 +138,28 @@ async fn compare(here: &Stage, back: &Stage, url: &str, stamp: &ModelStamp) -> R
     let store = database(here, url).await?;
     let there = answers(&*store, scope, stamp).await?;
     store.close().await;
-    let same = asked.iter().zip(&returned).filter(|(one, other)| one == other).count();
-    let mut found = 0;
-    for (one, other) in asked.iter().zip(&there) {
-        found += one.iter().filter(|id| other.contains(id)).count();
-    }
-    let hits = asked.iter().map(Vec::len).sum::<usize>().max(1);
-    Ok(Alike { back: same as f64 / asked.len() as f64, there: found as f64 / hits as f64 })
+    Ok(Alike {
+        back: asked.equal_to(&returned),
+        words: shared(&asked.words, &there.words),
+        vectors: shared(&asked.vectors, &there.vectors),
+    })
 }
 
 /// What each question finds, by words and by vectors.
-async fn answers(
-    store: &dyn Store,
-    scope: Scope,
-    stamp: &ModelStamp,
-) -> Result<Vec<Vec<uuid::Uuid>>> {
+async fn answers(store: &dyn Store, scope: Scope, stamp: &ModelStamp) -> Result<Answers> {
     store.use_model(stamp).await?;
-    let (filter, mut noise) = (SearchFilter::default(), Noise(11));
-    let mut vectors = Vectors::new(stamp.dimensions, true, &mut noise);
-    let mut all = Vec::new();
-    for query in load::queries(QUERIES) {
-        let words = store.search_words(scope, &query, &filter, LIMIT).await?;
-        let vector = vectors.next(&mut noise);
+    let filter = SearchFilter::default();
+    let mut all = Answers::default();
+    for (query, vector) in
+        load::queries(QUERIES).iter().zip(load::vectors(stamp.dimensions, QUERIES))
+    {
+        let words = store.search_words(scope, query, &filter, LIMIT).await?;
         let near = store.search_vectors(scope, stamp, &vector, &filter, LIMIT).await?;
         if words.is_empty() || near.is_empty() {
             bail!("a question found nothing");
         }
-        all.extend([words, near].map(|hits| hits.iter().map(|hit| hit.id).collect()));
+        all.words.push(words.iter().map(|hit| hit.id).collect());
+        all.vectors.push(near.iter().map(|hit| hit.id).collect());
     }
     Ok(all)
 }
