@@ -2,10 +2,11 @@
 
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use mnemic_core::{Code, Error, Result};
-use tokio_postgres::config::{Config, SslMode};
-use tokio_postgres::{Client, NoTls};
+use tokio::task::JoinHandle;
+use tokio_postgres::Client;
 
-use super::error::{pool_error, store_error};
+use super::address::Address;
+use super::error::{pool_error, store_error, unanswered};
 use super::{SCHEMA, options::Options};
 
 /// PostgreSQL 15, and the first pgvector without the faults that corrupt or leak.
@@ -21,26 +22,13 @@ const SET_UP: &str = "
            set_config('application_name', 'mnemic', false)
     FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'";
 
-pub(super) fn parse(url: &str) -> Result<Config> {
-    let config = url.parse::<Config>().map_err(|error| {
-        let detail = "the address of the database must read like postgres://user@host/name";
-        Error::new(Code::InvalidField, detail).caused_by(error)
-    })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        let detail = "connections to the database cannot be encrypted yet: \
-                      leave sslmode=require out and protect the way there by other means";
-        return Err(Error::new(Code::InvalidField, detail));
-    }
-    Ok(config)
-}
-
 pub(super) fn pool(url: &str, options: &Options) -> Result<Pool> {
-    let mut config = parse(url)?;
+    let Address { mut config, connector } = Address::parse(url)?;
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(options.connect_timeout);
     }
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(config, NoTls, recycling);
+    let manager = Manager::from_config(config, connector, recycling);
     let timeout_ms = options.statement_timeout.as_millis().to_string();
     let set_up = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
         let timeout_ms = timeout_ms.clone();
@@ -54,6 +42,23 @@ pub(super) fn pool(url: &str, options: &Options) -> Result<Pool> {
         .post_create(set_up)
         .build()
         .map_err(|error| Error::internal("the pool cannot be made").caused_by(error))
+}
+
+/// One connection outside of any pool, and the task that drives it until it is dropped.
+pub(super) async fn client(url: &str) -> Result<(Client, JoinHandle<()>)> {
+    let Address { config, connector } = Address::parse(url)?;
+    let connected = config.connect(connector);
+    let patience = config.get_connect_timeout().copied();
+    let patience = patience.unwrap_or(Options::default().connect_timeout);
+    let (client, connection) = tokio::time::timeout(patience, connected)
+        .await
+        .map_err(|error| unanswered().caused_by(error))?
+        .map_err(|error| store_error("connecting", error))?;
+    let driver = tokio::spawn(async {
+        // Whoever waits for an answer learns of it from there.
+        let _ = connection.await;
+    });
+    Ok((client, driver))
 }
 
 pub(super) async fn set_up(

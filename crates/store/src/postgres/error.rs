@@ -7,6 +7,8 @@ use deadpool_postgres::{PoolError, TimeoutType};
 use mnemic_core::{Code, Error};
 use tokio_postgres::error::SqlState;
 
+use super::tls;
+
 /// What went wrong, and whether the same may be tried again.
 #[derive(Debug)]
 pub(super) enum Failure {
@@ -63,8 +65,12 @@ pub(super) fn pool_error(error: PoolError) -> Failure {
         PoolError::Timeout(TimeoutType::Wait) => {
             unavailable("all connections to the database are in use: retry later")
         }
-        error => unavailable("the database does not answer: check that it runs").caused_by(error),
+        error => unanswered().caused_by(error),
     })
+}
+
+pub(super) fn unanswered() -> Error {
+    Error::new(Code::StoreUnavailable, "the database does not answer: check that it runs")
 }
 
 /// Whether the statement would have changed something where only reading is allowed.
@@ -90,15 +96,28 @@ fn is_misfit(error: &tokio_postgres::Error) -> bool {
     text.starts_with("error serializing parameter") || text.starts_with("error deserializing")
 }
 
+/// What the driver found out before the database had its say, or in its stead.
+fn without_state(error: &tokio_postgres::Error) -> String {
+    if let Some(detail) = tls::refusal(error) {
+        return detail;
+    }
+    let text = error.to_string();
+    let detail = if text.starts_with("invalid configuration") {
+        "the address of the database lacks its host, the user or the password: complete it"
+    } else if text.starts_with("authentication error") {
+        "the database asks for another proof of who connects than the address allows: check its \
+         password and channel_binding"
+    } else {
+        "the connection to the database was lost: check that it runs"
+    };
+    detail.to_owned()
+}
+
 fn classify(what: &str, error: &tokio_postgres::Error) -> (Code, String) {
     let ours = || (Code::Internal, format!("{what}: the database refused it"));
     let unavailable = |detail: &str| (Code::StoreUnavailable, detail.to_owned());
     let Some(state) = error.code() else {
-        return if is_misfit(error) {
-            ours()
-        } else {
-            unavailable("the connection to the database was lost: check that it runs")
-        };
+        return if is_misfit(error) { ours() } else { unavailable(&without_state(error)) };
     };
     match state.code() {
         "23505" | "23P01" => (Code::Conflict, "another record already has this key".to_owned()),

@@ -3,6 +3,7 @@
 //! Every operation is a transaction that sets its scope for itself alone, as a user to whom
 //! row-level security applies. Nothing PostgreSQL-like may leave this module.
 
+mod address;
 mod audit;
 mod check;
 mod connect;
@@ -18,6 +19,7 @@ mod session;
 mod setup;
 #[cfg(test)]
 mod tests;
+mod tls;
 pub(crate) mod transfer;
 mod turns;
 mod value;

@@ -5,10 +5,11 @@
 
 use mnemic_core::{Error, Result};
 use postgres_protocol::password::scram_sha_256;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
-use super::connect::{self, parse, refused};
+use super::address::with_user;
+use super::connect::{self, refused};
 use super::error::store_error;
 use super::{MIGRATIONS, SCHEMA, migrate};
 use crate::Migration;
@@ -36,10 +37,7 @@ pub(super) async fn setup_with(
     new_password: bool,
     migrations: &[Migration],
 ) -> Result<Prepared> {
-    let config = parse(owner_url)?;
-    let failed = |error| store_error("connecting", error);
-    let (mut client, connection) = config.connect(NoTls).await.map_err(failed)?;
-    let driver = tokio::spawn(connection);
+    let (mut client, driver) = connect::client(owner_url).await?;
     let prepared = prepare(&mut client, owner_url, new_password, migrations).await;
     // The lock and whatever was left open go with the connection.
     drop(client);
@@ -129,46 +127,10 @@ fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The same address for another user.
-fn with_user(url: &str, user: &str, password: &str) -> Result<String> {
-    let (scheme, rest) = url
-        .split_once("://")
-        .ok_or_else(|| refused("the address must read like postgres://user@host/name"))?;
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    Ok(format!("{scheme}://{}:{password}@{host}{path}", encode(user)))
-}
-
-/// A user's name as a part of an address.
-fn encode(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    name.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
 fn explained(what: &str, error: tokio_postgres::Error) -> Error {
     let mapped = store_error("setting up", error);
     match mapped.code() {
         mnemic_core::Code::Internal => refused(what).caused_by(mapped),
         _ => mapped,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_gets_another_user() {
-        for (owner, runtime) in [
-            ("postgres://me:secret@host:5432/db?a=b", "postgres://r%20t:pw@host:5432/db?a=b"),
-            ("postgresql://host/db", "postgresql://r%20t:pw@host/db"),
-            ("postgres://me@%2Ftmp%2Fx:1/db", "postgres://r%20t:pw@%2Ftmp%2Fx:1/db"),
-        ] {
-            assert_eq!(with_user(owner, "r t", "pw").unwrap(), runtime);
-        }
-        assert!(with_user("host=x", "r", "p").is_err());
     }
 }

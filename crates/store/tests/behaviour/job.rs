@@ -12,7 +12,7 @@ use mnemic_core::store::Change;
 use mnemic_core::{Error, Mnemic, Result};
 use tokio::sync::Semaphore;
 
-use crate::world::{DAY, TICK, World, keyed, seen, text};
+use crate::world::{DAY, TICK, World, at_once, keyed, seen, text};
 
 /// Longer than the lease.
 const PAUSE: SignedDuration = SignedDuration::from_mins(2);
@@ -80,6 +80,27 @@ pub(crate) async fn two_servers_run_a_due_job_once(w: World) {
         w.clock.forward(DAY + TICK);
         clock.forward(DAY + TICK);
     }
+}
+
+/// Straight at the port, where nothing has looked before whether the job is free.
+pub(crate) async fn of_many_claims_at_once_one_is_granted(w: World) {
+    let (scope, stores) = (w.operator.scope(), [w.another_store(), w.another_store()]);
+    for round in 0..10_i64 {
+        // The lease of the round before ends at this very moment.
+        let (now, last) = (w.now(), (round % 2 == 0).then_some(round));
+        let claims = at_once(32, |number| {
+            let store = stores[number % stores.len()].clone();
+            async move { store.claim_job(scope, "copying", last, now, now + PAUSE).await.unwrap() }
+        });
+        let granted: Vec<_> = claims.await.into_iter().flatten().collect();
+        assert_eq!(granted, [round + 1]);
+        w.clock.forward(PAUSE - TICK);
+        let early = stores[0].claim_job(scope, "copying", None, w.now(), w.now() + PAUSE).await;
+        assert_eq!(early.unwrap(), None, "it is still held");
+        w.clock.forward(TICK);
+    }
+    let outdated = stores[0].claim_job(scope, "copying", Some(9), w.now(), w.now() + PAUSE).await;
+    assert_eq!(outdated.unwrap(), None, "it was claimed since the caller looked");
 }
 
 pub(crate) async fn a_server_paused_past_its_lease_has_no_effect(w: World) {

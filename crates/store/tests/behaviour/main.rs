@@ -139,6 +139,7 @@ macro_rules! behaviour {
             }
             behaviour! { in job, $open:
                 two_servers_run_a_due_job_once
+                of_many_claims_at_once_one_is_granted
                 a_server_paused_past_its_lease_has_no_effect
                 a_claimed_job_is_refused_to_others_until_it_ends
                 a_lost_claim_commits_nothing_on_its_way_either
@@ -168,6 +169,8 @@ macro_rules! behaviour {
                 a_text_changed_while_it_is_embedded_gets_the_vector_of_the_new_one
                 a_channel_is_searched_together_with_the_global_one
                 a_kind_can_be_asked_for
+                scores_fall_from_the_best_match_down
+                among_none_nothing_is_found
                 facts_pins_and_weights_raise_their_memories
                 what_may_not_be_seen_never_crowds_out_what_may
                 what_may_not_be_seen_is_not_among_the_nearest

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemic_core::embed::EmbedderState;
+use mnemic_core::embed::{Embedder as _, EmbedderState, Purpose};
 use mnemic_core::memory::{Kind, MemoryPatch, NewMemory};
 use mnemic_core::principal::{Caller, Principal};
-use mnemic_core::recall::{RecallRequest, Technique};
+use mnemic_core::recall::{RecallRequest, SearchFilter, Technique};
 use mnemic_store::{Statement, values};
 
 use crate::citation::cite;
@@ -63,6 +63,57 @@ pub(crate) async fn meaning_finds_what_shares_no_word(mut w: World) {
     let request = "photosynthetically organismic";
     let found = w.found(&who, &by(Technique::Vectors, request)).await;
     assert_eq!(found[0], "photosynthesising organisms");
+}
+
+/// Databases count distances up and rank words down; a score is the better the higher it is.
+pub(crate) async fn scores_fall_from_the_best_match_down(mut w: World) {
+    let model = HashModel::new("small");
+    let stamp = model.stamp().clone();
+    let texts = ["red kites over the hill", "a red roof", "an unpaid bill of last year"];
+    let asked = model.embed(vec![texts[0].to_owned()], Purpose::Query).await.unwrap().remove(0);
+    let opposite: Vec<f32> = asked.iter().map(|x| -x).collect();
+    w.embed_with(model).await;
+    let (who, all) = (w.operator.clone(), SearchFilter::default());
+    let mut ids = Vec::new();
+    for content in texts {
+        ids.push(w.remember(&who, content).await.id.0);
+    }
+    all_have_vectors(&w, &who).await;
+    let words = w.store().search_words(who.scope(), "red kites", &all, 10).await.unwrap();
+    assert_eq!(words.iter().map(|hit| hit.id).collect::<Vec<_>>(), ids[..2]);
+    assert!(words[0].score > words[1].score && words[1].score > 0.0, "{words:?}");
+    let nearest = async |vector: &[f32]| {
+        let hits = w.store().search_vectors(who.scope(), &stamp, vector, &all, 10).await.unwrap();
+        assert_eq!(hits.len(), 3);
+        assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{hits:?}");
+        hits
+    };
+    let near = nearest(&asked).await[0];
+    assert!(near.id == ids[0] && (near.score - 1.0).abs() < 1e-3, "{near:?}");
+    let far = nearest(&opposite).await[2];
+    assert!(far.id == ids[0] && (far.score + 1.0).abs() < 1e-3, "{far:?}");
+}
+
+/// An empty list is not an absent one.
+pub(crate) async fn among_none_nothing_is_found(mut w: World) {
+    let model = HashModel::new("small");
+    let stamp = model.stamp().clone();
+    let asked = model.embed(vec!["kites".to_owned()], Purpose::Query).await.unwrap().remove(0);
+    w.embed_with(model).await;
+    let who = w.operator.clone();
+    w.remember(&who, "kites").await;
+    all_have_vectors(&w, &who).await;
+    let (scope, store) = (who.scope(), w.store());
+    for (channels, count) in [(None, 1), (Some(vec![]), 0)] {
+        let filter = SearchFilter { channels, ..SearchFilter::default() };
+        let words = store.search_words(scope, "kites", &filter, 10).await.unwrap();
+        let near = store.search_vectors(scope, &stamp, &asked, &filter, 10).await.unwrap();
+        assert_eq!((words.len(), near.len()), (count, count), "{filter:?}");
+    }
+    assert!(store.matched_words(scope, "kites", &[]).await.unwrap().is_empty());
+    assert!(store.lookup_memories(scope, &[]).await.unwrap().is_empty());
+    store.touch_memories(scope, &[], w.now()).await.unwrap();
+    assert!(store.search_words(scope, "", &SearchFilter::default(), 10).await.unwrap().is_empty());
 }
 
 /// The vector is made of the text that was read; what else changed meanwhile does not matter.

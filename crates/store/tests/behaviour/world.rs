@@ -85,9 +85,16 @@ impl World {
     /// Another server of the same store, with a clock of its own that shows the same time.
     pub(crate) fn another_server(&self) -> (Arc<Mnemic>, Arc<HandClock>) {
         let clock = Arc::new(HandClock(Mutex::new(self.now())));
-        let store = self.place.beside(&self.opened).store;
         let slots = SlotSpace::new(InProcessSlots::default());
-        (Arc::new(Mnemic::new(store, slots, self.slot.clone(), clock.clone())), clock)
+        (
+            Arc::new(Mnemic::new(self.another_store(), slots, self.slot.clone(), clock.clone())),
+            clock,
+        )
+    }
+
+    /// The same store as another server has it.
+    pub(crate) fn another_store(&self) -> Arc<dyn Store> {
+        self.place.beside(&self.opened).store
     }
 
     /// Brings a model in, as a server does, and lets vectors follow their texts.

@@ -10,6 +10,7 @@ mod isolation;
 mod nearest;
 mod schema;
 mod setup;
+mod tls;
 
 /// A fresh database with this schema, and the runtime user's address of it.
 pub(super) fn database(migrations: &[Migration]) -> String {

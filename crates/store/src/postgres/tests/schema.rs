@@ -3,8 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use tokio_postgres::NoTls;
-
 use super::*;
 use crate::sqlite;
 
@@ -30,8 +28,7 @@ async fn both_engines_have_the_same_columns_after_each_migration() {
 }
 
 async fn columns(owner: &str) -> BTreeSet<String> {
-    let (client, connection) = tokio_postgres::connect(owner, NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let (client, _driver) = connect::client(owner).await.unwrap();
     let rows = client.query(COLUMNS, &[&words::TABLES.as_slice()]).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
 }
