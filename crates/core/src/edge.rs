@@ -9,6 +9,8 @@ use crate::ids::EdgeId;
 
 /// From a memory to the one that it replaced.
 pub const SUPERSEDES: &str = "SUPERSEDES";
+/// From a copy in `_global` to the fact in its channel.
+pub const PROMOTED_FROM: &str = "PROMOTED_FROM";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Edge {

@@ -21,7 +21,7 @@ pub const DEFAULT_NAME: &str = "default";
 const LIST: &str = "workspaces";
 const RETENTION_DAYS_MAX: u32 = 36_500;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workspace {
     pub id: WorkspaceId,
     pub name: String,
@@ -34,11 +34,29 @@ pub struct Workspace {
 
 /// What a workspace can set for itself. Unknown names are refused, so that a misspelt switch
 /// does not look as if it were set.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub memory: MemorySettings,
     pub audit: AuditSettings,
+    pub promotion: PromotionSettings,
+}
+
+/// From when a fact of a channel concerns the whole workspace.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromotionSettings {
+    pub confidence: f64,
+    /// How often it was recalled.
+    pub access_count: u32,
+    /// In how many conversations.
+    pub conversations: u32,
+}
+
+impl Default for PromotionSettings {
+    fn default() -> Self {
+        Self { confidence: 0.85, access_count: 5, conversations: 2 }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +104,9 @@ impl Settings {
         }
         if merged.memory.pin_references == 0 {
             return Err(Error::invalid("settings.memory.pin_references", "must be at least 1"));
+        }
+        if !(0.0..=1.0).contains(&merged.promotion.confidence) {
+            return Err(Error::invalid("settings.promotion.confidence", "must be from 0 to 1"));
         }
         Ok(merged)
     }

@@ -6,8 +6,6 @@
 
 mod log;
 
-use std::str::FromStr;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +14,7 @@ use uuid::Uuid;
 pub(crate) use log::{Log, Reading};
 
 use crate::Mnemic;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Operation, Principal};
 use crate::text::check_optional_name;
@@ -74,6 +72,30 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What a job did by itself.
+    pub(crate) fn of_job(job: &str, id: Uuid, at: Timestamp) -> Self {
+        Self {
+            id,
+            at,
+            operation: format!("job.{job}"),
+            token_id: Uuid::nil(),
+            role: "job".to_owned(),
+            agent: None,
+            user: None,
+            session_id: None,
+            conversation_id: None,
+            channel: None,
+            target_channels: vec![],
+            domain: None,
+            query: None,
+            record_ids: vec![],
+            count: 0,
+            latency_us: 0,
+            error: None,
+            details: None,
+        }
+    }
+
     pub fn success(&self) -> bool {
         self.error.is_none()
     }
@@ -121,19 +143,5 @@ impl Mnemic {
         let scope = principal.scope();
         let found = self.store.list_audit(scope, filter, position, limit.saturating_add(1)).await?;
         Ok(Page::cut(LIST, found, limit, |entry| Position::After(entry.id)))
-    }
-}
-
-impl FromStr for Level {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self> {
-        match word {
-            "off" => Ok(Self::Off),
-            "writes" => Ok(Self::Writes),
-            "reads" => Ok(Self::Reads),
-            "verbose" => Ok(Self::Verbose),
-            _ => Err(Error::invalid("audit.level", "is not one of off, writes, reads, verbose")),
-        }
     }
 }

@@ -7,6 +7,7 @@
 mod audit_retention;
 mod claim;
 mod cleanup;
+mod promote;
 mod reembed;
 mod schedule;
 
@@ -25,7 +26,7 @@ use crate::store::Change;
 
 /// Every job, in the order of their names.
 static JOBS: &[&dyn Job] =
-    &[&audit_retention::AuditRetention, &cleanup::Cleanup, &reembed::Reembed];
+    &[&audit_retention::AuditRetention, &cleanup::Cleanup, &promote::Promote, &reembed::Reembed];
 
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.
 const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(1);

@@ -6,6 +6,7 @@
 mod filter;
 mod fuse;
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -63,6 +64,8 @@ pub struct RecallRequest {
     pub limit: Option<usize>,
     /// Searched together with `_global`; absent, every channel is.
     pub channel: Option<String>,
+    /// The conversation that asks; what is recalled in several concerns more than one.
+    pub conversation_id: Option<String>,
     pub kind: Option<Kind>,
     /// Only what was recorded in this window.
     pub since: Option<Timestamp>,
@@ -114,6 +117,7 @@ impl RecallRequest {
     fn check(&self) -> Result<()> {
         check_content("query", &self.query, QUERY_BYTES_MAX)?;
         check_optional_name("channel", self.channel.as_deref())?;
+        check_optional_name("conversation_id", self.conversation_id.as_deref())?;
         if self.techniques.as_ref().is_some_and(Vec::is_empty) {
             return Err(Error::invalid("techniques", "must name at least one of words, vectors"));
         }
@@ -192,7 +196,8 @@ impl Mnemic {
             self.explain(scope, request, &searches, &mut items).await?;
         }
         let items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
-        self.reinforce.note(scope, items.iter().map(|item| item.memory.id));
+        let conversation = request.conversation_id.as_deref();
+        self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         let reading = Reading {
             channel: request.channel.as_deref(),
             query: Some(&request.query),
@@ -323,6 +328,9 @@ impl Mnemic {
         items.sort_by(|(a, _), (b, _)| {
             b.score.total_cmp(&a.score).then_with(|| b.memory.id.cmp(&a.memory.id))
         });
+        // A fact and its copy in another channel are one answer: the better placed.
+        let mut told = HashSet::new();
+        items.retain(|(recalled, _)| told.insert(recalled.memory.content.clone()));
         items.truncate(limit);
         Ok(items)
     }

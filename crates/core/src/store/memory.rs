@@ -9,6 +9,7 @@ use crate::ids::MemoryId;
 use crate::memory::{Memory, MemoryFilter};
 use crate::page::Position;
 use crate::principal::Scope;
+use crate::workspace::PromotionSettings;
 
 #[async_trait]
 pub trait MemoryStore {
@@ -43,5 +44,16 @@ pub trait MemoryStore {
     ) -> Result<Vec<Memory>>;
     /// Adds one access each.
     async fn touch_memories(&self, scope: Scope, ids: &[MemoryId], at: Timestamp) -> Result<()>;
+    /// Says in which conversation memories were recalled.
+    async fn add_sightings(&self, scope: Scope, conversation: &str, ids: &[MemoryId])
+    -> Result<()>;
+    /// Live facts of channels that reach these thresholds and have no like in `_global`, each
+    /// with the number of conversations it was recalled in.
+    async fn list_prominent(
+        &self,
+        scope: Scope,
+        thresholds: &PromotionSettings,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, u64)>>;
     async fn count_memories(&self, scope: Scope) -> Result<u64>;
 }

@@ -59,6 +59,11 @@ pub struct RecallRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub channel: Option<String>,
+    /// The conversation that asks. A fact of a channel that several conversations recall is
+    /// promoted to `_global`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub conversation_id: Option<String>,
     /// Only memories or only facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<KindWire>,
@@ -96,6 +101,7 @@ impl From<RecallRequest> for Wish {
             query: request.query,
             limit: request.limit,
             channel: request.channel,
+            conversation_id: request.conversation_id,
             kind: request.kind.map(Into::into),
             since: request.since,
             until: request.until,

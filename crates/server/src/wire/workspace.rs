@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use mnemic_core::workspace::{Erasure, MemorySettings, Settings, Workspace};
+use mnemic_core::workspace::{Erasure, MemorySettings, PromotionSettings, Settings, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -50,6 +50,25 @@ pub struct SettingsRequest {
     pub memory: Option<MemorySettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub audit: Option<AuditSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub promotion: Option<PromotionSettingsRequest>,
+}
+
+/// From when a fact of a channel concerns the whole workspace.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromotionSettingsRequest {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub confidence: Option<f64>,
+    /// How often it was recalled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_u64)]
+    pub access_count: Option<u32>,
+    /// In how many conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_u64)]
+    pub conversations: Option<u32>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -83,6 +102,16 @@ pub struct MemorySettingsRequest {
 pub struct SettingsResponse {
     pub memory: MemorySettingsResponse,
     pub audit: AuditSettingsResponse,
+    pub promotion: PromotionSettingsResponse,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct PromotionSettingsResponse {
+    pub confidence: f64,
+    #[schema(value_type = i64)]
+    pub access_count: u32,
+    #[schema(value_type = i64)]
+    pub conversations: u32,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -103,7 +132,12 @@ impl From<Settings> for SettingsResponse {
     fn from(settings: Settings) -> Self {
         let MemorySettings { enabled, injection, retention_days, pin_references } = settings.memory;
         let memory = MemorySettingsResponse { enabled, injection, retention_days, pin_references };
-        Self { memory, audit: AuditSettingsResponse { level: settings.audit.level.into() } }
+        let PromotionSettings { confidence, access_count, conversations } = settings.promotion;
+        Self {
+            memory,
+            audit: AuditSettingsResponse { level: settings.audit.level.into() },
+            promotion: PromotionSettingsResponse { confidence, access_count, conversations },
+        }
     }
 }
 

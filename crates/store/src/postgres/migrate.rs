@@ -25,6 +25,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(2, "0002", "job"),
     migration!(3, "0003", "audit"),
     migration!(4, "0004", "access"),
+    migration!(5, "0005", "sighting"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

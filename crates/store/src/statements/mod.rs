@@ -11,6 +11,7 @@ pub(crate) mod edge;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod run;
+pub(crate) mod sighting;
 pub(crate) mod token;
 pub(crate) mod vector;
 pub(crate) mod workspace;
@@ -35,6 +36,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         job::ALL,
         audit::ALL,
         access::ALL,
+        sighting::ALL,
     ]
     .into_iter()
     .flatten()

@@ -83,6 +83,7 @@ macro_rules! contents {
 }
 
 contents![
+    "sightings",
     "domains",
     "policies",
     "audit",

@@ -3,7 +3,7 @@
 use mnemic_core::ids::MemoryId;
 use mnemic_core::store::Change;
 
-use crate::statements::{access, answer, audit, edge, job, memory, run, vector};
+use crate::statements::{access, answer, audit, edge, job, memory, run, sighting, vector};
 use crate::{Batch, Step};
 
 pub(super) fn add_change(batch: &mut Batch, change: &Change) {
@@ -67,6 +67,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
         .push(edge::bridge(id.0))
         .push(edge::erase_of(id.0))
         .push(run::erase_citations(id))
+        .push(sighting::erase_of(id))
         .push(answer::erase_of(id))
         .push(audit::erase_of(id.0))
         .push(erase)

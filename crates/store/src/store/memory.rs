@@ -9,10 +9,11 @@ use mnemic_core::memory::{Memory, MemoryFilter};
 use mnemic_core::page::Position;
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::MemoryStore;
+use mnemic_core::workspace::PromotionSettings;
 
 use super::{EngineStore, behind, own};
-use crate::statements::memory;
-use crate::{Batch, SearchEngine, values};
+use crate::statements::{memory, sighting};
+use crate::{Batch, Fields, Row, SearchEngine, values};
 
 #[async_trait]
 impl<E: SearchEngine> MemoryStore for EngineStore<E> {
@@ -71,6 +72,33 @@ impl<E: SearchEngine> MemoryStore for EngineStore<E> {
             batch.run(&memory::TOUCH, values![id.0, at]);
         }
         self.engine.write(own(scope), batch).await.map(drop)
+    }
+
+    async fn add_sightings(
+        &self,
+        scope: Workspaced,
+        conversation: &str,
+        ids: &[MemoryId],
+    ) -> Result<()> {
+        let mut batch = Batch::new();
+        for id in ids {
+            batch.run(&sighting::ADD, values![id.0, conversation]);
+        }
+        self.engine.write(own(scope), batch).await.map(drop)
+    }
+
+    async fn list_prominent(
+        &self,
+        scope: Workspaced,
+        thresholds: &PromotionSettings,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, u64)>> {
+        let counted = |row: &Row| {
+            let conversations = u64::try_from(row.int("conversations")?).unwrap_or(0);
+            Ok((MemoryId(row.uuid("id")?), conversations))
+        };
+        let params = sighting::prominent(thresholds, limit);
+        self.all(own(scope), &sighting::PROMINENT, params, counted).await
     }
 
     async fn count_memories(&self, scope: Workspaced) -> Result<u64> {

@@ -16,6 +16,7 @@ mod job;
 mod memory;
 mod model;
 mod place;
+mod promotion;
 mod recall;
 mod slot;
 mod supersession;
@@ -136,6 +137,15 @@ macro_rules! behaviour {
                 whole_days_go_after_their_retention
                 the_audit_is_for_admins_and_members_of_its_workspace
                 entries_are_listed_page_by_page
+            }
+            behaviour! { in promotion, $open:
+                each_threshold_holds_on_both_sides
+                one_conversation_is_not_enough
+                a_promotion_is_a_copy_with_its_origin_and_its_figures
+                a_fact_and_its_copy_are_one_answer
+                what_is_global_already_is_not_promoted
+                thresholds_are_the_workspaces_own
+                an_erased_fact_leaves_no_sighting
             }
             behaviour! { in job, $open:
                 two_servers_run_a_due_job_once

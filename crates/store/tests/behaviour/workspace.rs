@@ -182,6 +182,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("memories", 3),
         ("policies", 0),
         ("runs", 1),
+        ("sightings", 0),
         ("slots", 0),
         ("tokens", 1),
         ("vectors", 3),

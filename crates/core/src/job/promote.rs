@@ -1,0 +1,123 @@
+//! Lifts facts that have proven themselves in their channel into `_global`: a copy, joined to its
+//! origin, with the figures and thresholds of the day in the audit.
+
+use async_trait::async_trait;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use super::{Claim, Done, Job};
+use crate::Mnemic;
+use crate::audit::Entry;
+use crate::edge::{Edge, PROMOTED_FROM};
+use crate::error::{Error, Result};
+use crate::ids::{EdgeId, MemoryId};
+use crate::memory::{GLOBAL_CHANNEL, Memory};
+use crate::principal::Scope;
+use crate::store::Change;
+use crate::workspace::PromotionSettings;
+
+/// Facts in one run; the next hour takes the next ones.
+const PROMOTED_MAX: usize = 200;
+
+pub(super) struct Promote;
+
+#[async_trait]
+impl Job for Promote {
+    fn name(&self) -> &'static str {
+        "promote"
+    }
+
+    fn cadence(&self) -> Option<SignedDuration> {
+        Some(SignedDuration::from_hours(1))
+    }
+
+    async fn preview(&self, mnemic: &Mnemic, scope: Scope) -> Result<u64> {
+        let (_, prominent) = candidates(mnemic, scope).await?;
+        Ok(prominent.len() as u64)
+    }
+
+    async fn run(&self, mnemic: &Mnemic, claim: &Claim) -> Result<Done> {
+        let (thresholds, prominent) = candidates(mnemic, claim.scope()).await?;
+        let changed = prominent.len() as u64;
+        let changes = prominent
+            .into_iter()
+            .flat_map(|(fact, conversations)| promotion(mnemic, &fact, conversations, &thresholds))
+            .collect();
+        Ok(Done { changed, changes })
+    }
+}
+
+type Prominent = (Memory, u64);
+
+async fn candidates(mnemic: &Mnemic, scope: Scope) -> Result<(PromotionSettings, Vec<Prominent>)> {
+    let workspace = mnemic.store.lookup_workspace(scope.workspace()).await?;
+    let workspace = workspace.ok_or_else(|| Error::not_found("workspace"))?;
+    let thresholds = workspace.settings.promotion;
+    let found = mnemic.store.list_prominent(scope, &thresholds, PROMOTED_MAX).await?;
+    let ids: Vec<_> = found.iter().map(|(id, _)| *id).collect();
+    let facts = mnemic.store.lookup_memories(scope, &ids).await?;
+    let seen = |fact: &Memory| found.iter().find(|(id, _)| *id == fact.id).map_or(0, |(_, n)| *n);
+    let mut prominent: Vec<Prominent> = Vec::new();
+    for fact in facts {
+        // Two channels may hold the same fact, and one copy serves both.
+        if prominent.iter().all(|(other, _)| other.content != fact.content) {
+            let conversations = seen(&fact);
+            prominent.push((fact, conversations));
+        }
+    }
+    Ok((thresholds, prominent))
+}
+
+fn promotion(
+    mnemic: &Mnemic,
+    fact: &Memory,
+    conversations: u64,
+    thresholds: &PromotionSettings,
+) -> [Change; 4] {
+    let now = mnemic.clock.now();
+    let copy = Memory {
+        id: MemoryId(mnemic.ids.next(now)),
+        channel: GLOBAL_CHANNEL.to_owned(),
+        access_count: 0,
+        last_accessed: None,
+        times_referenced: 0,
+        created_by: "promote".to_owned(),
+        created_at: now,
+        updated_at: now,
+        revision: 1,
+        ..fact.clone()
+    };
+    let edge = Edge {
+        id: EdgeId(mnemic.ids.next(now)),
+        channel: GLOBAL_CHANNEL.to_owned(),
+        source_id: copy.id.0,
+        target_id: fact.id.0,
+        relation: PROMOTED_FROM.to_owned(),
+        properties: json!({}),
+        valid_from: None,
+        valid_to: None,
+        recorded_at: now,
+        superseded_at: None,
+    };
+    let entry = Entry {
+        channel: Some(fact.channel.clone()),
+        target_channels: vec![GLOBAL_CHANNEL.to_owned()],
+        domain: fact.domain.clone(),
+        record_ids: vec![copy.id.0, fact.id.0],
+        count: 1,
+        details: Some(json!({
+            "confidence": fact.confidence,
+            "access_count": fact.access_count,
+            "conversations": conversations,
+            "thresholds": thresholds,
+        })),
+        ..Entry::of_job("promote", mnemic.ids.next(now), now)
+    };
+    // The fact must not have been replaced or deleted since it was looked at.
+    [
+        Change::RequireLive(fact.id),
+        Change::AddMemory(copy),
+        Change::AddEdge(edge),
+        Change::AddAudit(Box::new(entry)),
+    ]
+}
