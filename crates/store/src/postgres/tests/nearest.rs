@@ -51,6 +51,9 @@ async fn populated() -> PostgresEngine {
              INSERT INTO word_postings
              SELECT workspace_id, 'rare', id, 1, 2 FROM memories
              WHERE workspace_id = '{workspace}' LIMIT 3;
+             INSERT INTO word_terms
+             SELECT workspace_id, term, count(*) FROM word_postings
+             WHERE workspace_id = '{workspace}' GROUP BY workspace_id, term;
              ANALYZE;"
         );
         tokio::task::block_in_place(|| postgres().run(&name, &sql));
@@ -109,9 +112,15 @@ async fn indexes_are_used_under_row_level_security() {
     let walked = plan(&engine, Some(settings), walk).await;
     assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
     assert!(!walked.contains("Sort"), "{walked}");
-    let found = plan(&engine, None, words::search("rare", &filter, 10).unwrap()).await;
-    assert!(found.contains("word_postings_pkey"), "{found}");
-    assert!(!found.contains("Seq Scan on word_postings"), "{found}");
+    let asked = words::Asked::new("rare", &filter, 10).unwrap();
+    for depth in [asked.depth(), None] {
+        let [(settings, _), search] = asked.search(depth);
+        let found = plan(&engine, Some(settings), search).await;
+        assert!(found.contains("word_postings_pkey"), "{found}");
+        assert!(found.contains("memories_pkey"), "{found}");
+        assert!(!found.contains("Seq Scan on word_postings"), "{found}");
+        assert!(!found.contains("Seq Scan on memories"), "{found}");
+    }
 }
 
 /// Sizes that stand to this limit as 100 to 100,000 do to the limit of a server, more or less;
