@@ -52,6 +52,9 @@ impl Route {
         let last = self.template.rsplit('/').next().unwrap();
         let body = match (self.method.as_str(), last) {
             ("POST", "memories" | "supersede") => json!({"content": "left by a stranger"}),
+            ("POST", "domains") => json!({"name": "strangers"}),
+            ("POST", "policies") => json!({"rule": "left by a stranger", "domain": "strangers"}),
+            ("PUT", "grants") => json!([]),
             ("POST", "recall") => json!({"query": "secret"}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),
@@ -90,7 +93,7 @@ async fn routes(house: &House) -> Vec<Route> {
         let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
         routes.push(Route { method: Method::POST, template });
     }
-    assert!(routes.len() >= 33, "only {} routes", routes.len());
+    assert!(routes.len() >= 40, "only {} routes", routes.len());
     routes
 }
 
