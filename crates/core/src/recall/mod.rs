@@ -6,7 +6,7 @@
 mod filter;
 mod fuse;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -343,8 +343,10 @@ impl Mnemic {
             b.score.total_cmp(&a.score).then_with(|| b.memory.id.cmp(&a.memory.id))
         });
         // A fact and its copy in another channel are one answer: the better placed.
-        let mut told = HashSet::new();
-        items.retain(|(recalled, _)| told.insert(recalled.memory.content.clone()));
+        let mut told: HashMap<String, String> = HashMap::new();
+        items.retain(|(Recalled { memory: Memory { content, channel, .. }, .. }, _)| {
+            told.entry(content.clone()).or_insert_with(|| channel.clone()) == channel
+        });
         items.truncate(limit);
         Ok(items)
     }
