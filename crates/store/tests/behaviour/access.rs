@@ -245,7 +245,7 @@ pub(crate) async fn what_may_only_be_read_cannot_be_changed(w: World) {
         let caller = Caller::new(who.clone());
         assert_eq!(w.get(&who, memory.id).await.content, "zebra");
         assert_eq!(w.found(&who, &query("zebra")).await, ["zebra"]);
-        assert_eq!(policies(&w, &who).await, [policy.clone()]);
+        assert_eq!(policies(&w, &who).await, std::slice::from_ref(&policy));
         assert_eq!(domain_names(&w, &who).await, [(SECRET.to_owned(), Permission::Read)]);
         let denied = |outcome: (&'static str, String)| {
             let (code, detail) = outcome;

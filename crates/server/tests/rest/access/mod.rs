@@ -59,18 +59,16 @@ fn expected(role: &str, border: Border, need: Need) -> Outcome {
     let reads = admin || border != Border::None;
     let writes = admin || matches!(border, Border::Ungranted | Border::Write);
     let trusted = admin || role == "member";
+    let allow = |may| if may { Outcome::Done } else { Outcome::Denied };
     match need {
         Need::Find | Need::Glance => Outcome::Done,
-        Need::Audit | Need::Purge if trusted => Outcome::Done,
-        Need::Manage if admin => Outcome::Done,
-        Need::Audit | Need::Purge | Need::Manage => Outcome::Denied,
+        Need::Audit | Need::Purge => allow(trusted),
+        Need::Manage => allow(admin),
+        Need::Create => allow(writes),
         Need::Erase if !trusted => Outcome::Denied,
-        Need::Create if writes => Outcome::Done,
-        Need::Create => Outcome::Denied,
-        _ if !reads => Outcome::Absent,
+        Need::Read | Need::Change | Need::Erase if !reads => Outcome::Absent,
         Need::Read => Outcome::Done,
-        Need::Change | Need::Erase if writes => Outcome::Done,
-        Need::Change | Need::Erase => Outcome::Denied,
+        Need::Change | Need::Erase => allow(writes),
     }
 }
 
