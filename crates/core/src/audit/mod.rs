@@ -74,12 +74,17 @@ pub struct Entry {
 impl Entry {
     /// What a job did by itself.
     pub(crate) fn of_job(job: &str, id: Uuid, at: Timestamp) -> Self {
+        Self::new(id, at, format!("job.{job}"), Uuid::nil(), "job")
+    }
+
+    /// An operation of which nothing more is known yet.
+    fn new(id: Uuid, at: Timestamp, operation: String, token_id: Uuid, role: &str) -> Self {
         Self {
             id,
             at,
-            operation: format!("job.{job}"),
-            token_id: Uuid::nil(),
-            role: "job".to_owned(),
+            operation,
+            token_id,
+            role: role.to_owned(),
             agent: None,
             user: None,
             session_id: None,

@@ -191,6 +191,7 @@ impl Mnemic {
         self.conceal(principal, listed.items.iter_mut().collect()).await?;
         let reading = Reading {
             channel: filter.channel.as_deref(),
+            conversation: None,
             query: words,
             found: listed.items.iter().collect(),
         };

@@ -202,6 +202,7 @@ impl Mnemic {
         self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         let reading = Reading {
             channel: request.channel.as_deref(),
+            conversation: request.conversation_id.as_deref(),
             query: Some(&request.query),
             found: items.iter().map(|item| &item.memory).collect(),
         };

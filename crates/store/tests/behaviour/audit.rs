@@ -84,11 +84,16 @@ pub(crate) async fn a_recall_across_channels_is_written_down_without_its_query(w
     w.remember(&w.operator, "tea for all").await;
     let here = NewMemory { channel: Some("kitchen".to_owned()), ..text("tea for the kitchen") };
     w.create(&w.operator, here).await.unwrap();
-    let request = RecallRequest { channel: Some("kitchen".to_owned()), ..query("tea") };
+    let request = RecallRequest {
+        channel: Some("kitchen".to_owned()),
+        conversation_id: Some("c1".to_owned()),
+        ..query("tea")
+    };
     assert_eq!(w.found(&w.operator, &request).await.len(), 2);
     let recalls = of(&w, "recall").await;
     assert_eq!(recalls.len(), 1);
     assert_eq!(recalls[0].channel.as_deref(), Some("kitchen"));
+    assert_eq!(recalls[0].conversation_id.as_deref(), Some("c1"));
     assert_eq!(recalls[0].target_channels, ["_global"]);
     assert_eq!(recalls[0].query, None);
 }

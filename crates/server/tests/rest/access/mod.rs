@@ -61,14 +61,12 @@ fn expected(role: &str, border: Border, need: Need) -> Outcome {
     let trusted = admin || role == "member";
     let allow = |may| if may { Outcome::Done } else { Outcome::Denied };
     match need {
-        Need::Find | Need::Glance => Outcome::Done,
         Need::Audit | Need::Purge => allow(trusted),
         Need::Manage => allow(admin),
-        Need::Create => allow(writes),
         Need::Erase if !trusted => Outcome::Denied,
         Need::Read | Need::Change | Need::Erase if !reads => Outcome::Absent,
-        Need::Read => Outcome::Done,
-        Need::Change | Need::Erase => allow(writes),
+        Need::Find | Need::Glance | Need::Read => Outcome::Done,
+        Need::Create | Need::Change | Need::Erase => allow(writes),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Search under row-level security uses its indexes and finds what an exact one finds.
 
+use std::fmt::Write as _;
+
 use std::collections::BTreeSet;
 
 use mnemic_core::embed::ModelStamp;
@@ -153,7 +155,8 @@ async fn crowded() -> (String, Vec<Uuid>) {
          DROP INDEX vectors_near_384;"
     );
     for (id, size) in ids.iter().zip(SIZES.into_iter().chain([OTHERS])) {
-        sql += &format!(
+        write!(
+            sql,
             "INSERT INTO workspaces VALUES ('{id}', '{id}', '{{}}', 1, now(), now());
              INSERT INTO memories
              SELECT '{id}', gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'fact' ELSE 'memory' END,
@@ -167,7 +170,8 @@ async fn crowded() -> (String, Vec<Uuid>) {
              )::real[]::vector
              FROM memories JOIN centres ON number = 1 + abs(hashtext(id::text) % 100)
              WHERE workspace_id = '{id}';"
-        );
+        )
+        .unwrap();
     }
     sql += "CREATE INDEX vectors_near_384 ON vectors
                 USING hnsw ((vector::halfvec(384)) halfvec_cosine_ops)
