@@ -41,6 +41,7 @@ ids! {
     TokenId, "token";
     MemoryId, "memory";
     EdgeId, "edge";
+    NodeId, "node";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -14,6 +14,7 @@ mod fill;
 pub mod ids;
 pub mod job;
 pub mod memory;
+pub mod node;
 pub mod page;
 pub mod principal;
 pub mod recall;

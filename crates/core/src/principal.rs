@@ -126,6 +126,10 @@ pub enum Action {
     WriteMemories,
     /// Removal without a way back.
     EraseMemories,
+    ReadGraph,
+    WriteGraph,
+    /// Removal of nodes without a way back.
+    EraseGraph,
     RunJobs,
     ReadAudit,
     UseSlots,
@@ -142,6 +146,9 @@ impl Action {
             Self::ReadMemories => "read memories",
             Self::WriteMemories => "write memories",
             Self::EraseMemories => "erase memories for good",
+            Self::ReadGraph => "read the graph",
+            Self::WriteGraph => "write the graph",
+            Self::EraseGraph => "erase nodes for good",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
             Self::UseSlots => "use slots",
@@ -153,11 +160,17 @@ impl Action {
         match self {
             Self::ManageWorkspaces => principal.operator,
             Self::ManageTokens | Self::DeleteWorkspace => principal.operator || is(&[ADMIN]),
-            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
-                is(&[ADMIN, MEMBER])
-            }
+            Self::ChangeSettings
+            | Self::EraseMemories
+            | Self::EraseGraph
+            | Self::RunJobs
+            | Self::ReadAudit => is(&[ADMIN, MEMBER]),
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
-            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => true,
+            Self::ReadMemories
+            | Self::WriteMemories
+            | Self::ReadGraph
+            | Self::WriteGraph
+            | Self::UseSlots => true,
         }
     }
 
@@ -165,11 +178,17 @@ impl Action {
         match self {
             Self::ManageWorkspaces => "an operator's token",
             Self::ManageTokens | Self::DeleteWorkspace => "the role admin",
-            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
-                "the role admin or member"
-            }
+            Self::ChangeSettings
+            | Self::EraseMemories
+            | Self::EraseGraph
+            | Self::RunJobs
+            | Self::ReadAudit => "the role admin or member",
             Self::ToggleMemory => "the role admin, member or agent",
-            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => "a token",
+            Self::ReadMemories
+            | Self::WriteMemories
+            | Self::ReadGraph
+            | Self::WriteGraph
+            | Self::UseSlots => "a token",
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Being returned by a recall is a sign of use. It is counted behind the answer, in groups.
+//! Being returned by a recall or a search is a sign of use. It is counted behind the answer, in groups.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Mnemic;
-use crate::ids::MemoryId;
+use crate::ids::{MemoryId, NodeId};
 use crate::principal::Scope;
 
 const PERIOD: Duration = Duration::from_millis(500);
@@ -15,18 +15,33 @@ const NOTED_MAX: usize = 100_000;
 /// What was returned and has not been counted yet.
 #[derive(Debug, Default)]
 pub(crate) struct Reinforce {
-    noted: Mutex<HashMap<Scope, Vec<MemoryId>>>,
+    noted: Mutex<HashMap<Scope, Noted>>,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    memories: Vec<MemoryId>,
+    nodes: Vec<NodeId>,
 }
 
 impl Reinforce {
     pub(crate) fn note(&self, scope: Scope, ids: impl Iterator<Item = MemoryId>) {
+        self.add(scope, |noted| noted.memories.extend(ids));
+    }
+
+    pub(crate) fn note_nodes(&self, scope: Scope, ids: impl Iterator<Item = NodeId>) {
+        self.add(scope, |noted| noted.nodes.extend(ids));
+    }
+
+    fn add(&self, scope: Scope, add: impl FnOnce(&mut Noted)) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.values().map(Vec::len).sum::<usize>() < NOTED_MAX {
-            noted.entry(scope).or_default().extend(ids);
+        let count: usize = noted.values().map(|n| n.memories.len() + n.nodes.len()).sum();
+        if count < NOTED_MAX {
+            add(noted.entry(scope).or_default());
         }
     }
 
-    fn take(&self) -> HashMap<Scope, Vec<MemoryId>> {
+    fn take(&self) -> HashMap<Scope, Noted> {
         std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -43,9 +58,14 @@ impl Mnemic {
     /// Counts what is noted now; called once more before closing.
     pub async fn flush_accesses(&self) {
         let now = self.clock.now();
-        for (scope, ids) in self.reinforce.take() {
-            if let Err(e) = self.store.touch_memories(scope, &ids, now).await {
-                tracing::warn!(error = %e, items = ids.len(), "accesses were not counted");
+        for (scope, Noted { memories, nodes }) in self.reinforce.take() {
+            let items = memories.len() + nodes.len();
+            let counted = async {
+                self.store.touch_memories(scope, &memories, now).await?;
+                self.store.touch_nodes(scope, &nodes, now).await
+            };
+            if let Err(e) = counted.await {
+                tracing::warn!(error = %e, items, "accesses were not counted");
             }
         }
     }

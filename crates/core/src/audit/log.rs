@@ -11,7 +11,6 @@ use uuid::Uuid;
 use super::{Entry, Level, RECORDS_MAX};
 use crate::Mnemic;
 use crate::error::{Error, Kind, Result};
-use crate::memory::Memory;
 use crate::principal::{Operation, Principal, Scope, refuse};
 use crate::store::Change;
 
@@ -47,7 +46,8 @@ impl Log {
 pub(crate) struct Reading<'a> {
     pub(crate) channel: Option<&'a str>,
     pub(crate) query: Option<&'a str>,
-    pub(crate) found: Vec<&'a Memory>,
+    /// The records, each with its channel.
+    pub(crate) found: Vec<(Uuid, &'a str)>,
 }
 
 impl Mnemic {
@@ -110,7 +110,7 @@ impl Mnemic {
         entry.target_channels = crossed;
         entry.query = reading.query.filter(|_| principal.audit >= Level::Reads).map(str::to_owned);
         entry.count = reading.found.len() as u64;
-        entry.record_ids = reading.found.iter().map(|m| m.id.0).take(RECORDS_MAX).collect();
+        entry.record_ids = reading.found.iter().map(|(id, _)| *id).take(RECORDS_MAX).collect();
         self.log.push(principal.scope(), entry);
     }
 
@@ -198,7 +198,7 @@ impl Reading<'_> {
     fn crossed(&self) -> Vec<String> {
         let Some(asked) = self.channel else { return vec![] };
         let others: BTreeSet<_> =
-            self.found.iter().map(|m| m.channel.as_str()).filter(|c| *c != asked).collect();
+            self.found.iter().map(|(_, channel)| *channel).filter(|c| *c != asked).collect();
         others.into_iter().map(str::to_owned).collect()
     }
 }

@@ -93,13 +93,19 @@ impl Mnemic {
         self.decide(caller, &UPDATE, || {
             Box::pin(async {
                 let mut memory = self.visible_memory(caller.scope(), id).await?;
+                let named = (memory.channel.clone(), memory.entities.clone());
                 let content_changed = patch.apply(&mut memory)?;
                 let now = self.stamp(&mut memory);
+                let about = if named == (memory.channel.clone(), memory.entities.clone()) {
+                    vec![]
+                } else {
+                    self.about_changed(caller, &memory).await?
+                };
                 let Some(newer) = patch.superseded_by else {
-                    return Ok((
-                        memory.clone(),
-                        vec![Change::UpdateMemory { memory, content_changed }],
-                    ));
+                    let mut changes =
+                        vec![Change::UpdateMemory { memory: memory.clone(), content_changed }];
+                    changes.extend(about);
+                    return Ok((memory, changes));
                 };
                 if memory.superseded_at.is_some() {
                     return Err(Error::conflict("superseded_by: this memory is already replaced"));
@@ -119,7 +125,9 @@ impl Mnemic {
                 // Otherwise the newer one could be erased, or itself be replaced by this one,
                 // between the decision and the commit.
                 let memory = memory.clone();
-                Ok((memory, vec![Change::RequireLive(newer.id), replaced, edge]))
+                let mut changes = vec![Change::RequireLive(newer.id), replaced, edge];
+                changes.extend(about);
+                Ok((memory, changes))
             })
         })
         .await

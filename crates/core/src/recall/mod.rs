@@ -194,7 +194,7 @@ impl Mnemic {
         let reading = Reading {
             channel: request.channel.as_deref(),
             query: Some(&request.query),
-            found: items.iter().map(|item| &item.memory).collect(),
+            found: items.iter().map(|item| item.memory.found()).collect(),
         };
         self.note_read(principal, &RECALL, &reading, began);
         let took = started.elapsed();

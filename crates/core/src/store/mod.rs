@@ -7,8 +7,10 @@
 
 mod answer;
 mod audit;
+mod edge;
 mod job;
 mod memory;
+mod node;
 mod run;
 mod search;
 mod token;
@@ -22,8 +24,10 @@ use uuid::Uuid;
 
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
+pub use edge::EdgeStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
+pub use node::{Bearer, NodeStore};
 pub use run::RunStore;
 pub use search::Search;
 pub use token::TokenStore;
@@ -34,9 +38,10 @@ use crate::answer::Answer;
 use crate::audit::Entry;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::ids::MemoryId;
+use crate::ids::{EdgeId, MemoryId, NodeId};
 use crate::job::LastRun;
 use crate::memory::Memory;
+use crate::node::{Node, Slice};
 use crate::principal::Scope;
 use crate::run::Run;
 
@@ -59,7 +64,52 @@ pub enum Change {
         id: MemoryId,
         before: Timestamp,
     },
+    /// A live edge of the same ends and relation is a lost race.
     AddEdge(Edge),
+    /// Writes properties and validity of a live edge. The stored revision must be the one before.
+    UpdateEdge(Edge),
+    /// Says that an edge no longer holds; one that was closed before is a lost race.
+    CloseEdge {
+        edge: Edge,
+        at: Timestamp,
+    },
+    /// Closes every live edge from or to a record.
+    CloseEdgesOf {
+        id: Uuid,
+        at: Timestamp,
+    },
+    /// Lets an edge begin or end at another node, wherever it does so at `from`.
+    MoveEdge {
+        id: EdgeId,
+        from: NodeId,
+        to: NodeId,
+    },
+    /// The same for every edge of `from`. What the other node has too is closed, and so is what
+    /// joined the two.
+    MoveEdges {
+        from: NodeId,
+        to: NodeId,
+        at: Timestamp,
+    },
+    /// A node or memory that is absent or deleted by now is a lost race. For edges, which must
+    /// not dangle.
+    RequireRecord(Uuid),
+    /// Adds a node with its names; a name that another has is a lost race.
+    AddNode(Node),
+    /// Writes what can be changed. The stored revision must be the one before. A deleted node
+    /// keeps no name.
+    UpdateNode {
+        node: Node,
+        renamed: bool,
+    },
+    /// Removes a node with its names, edges, vectors and kept answers.
+    EraseNode(NodeId),
+    /// Removes all nodes that came from a connection, with all that is theirs, if there are
+    /// still as many as were counted.
+    EraseConnection {
+        connection_id: String,
+        slice: Slice,
+    },
     FinishRun(Run),
     /// Adds one to `times_referenced`; a citation that is there already is a lost race.
     CountCitation {
@@ -91,26 +141,43 @@ impl Change {
             Self::EraseMemory(id)
             | Self::EraseStale { id, .. }
             | Self::CountCitation { memory_id: id, .. } => Some(id.0),
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => Some(node.id.0),
+            Self::EraseNode(id) => Some(id.0),
+            Self::AddEdge(edge) | Self::UpdateEdge(edge) | Self::CloseEdge { edge, .. } => {
+                Some(edge.id.0)
+            }
+            Self::MoveEdge { id, .. } => Some(id.0),
             _ => None,
         }
     }
 
     pub(crate) fn channel(&self) -> Option<&str> {
-        self.memory().map(|memory| memory.channel.as_str())
+        match self {
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(&memory.channel),
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => Some(&node.channel),
+            Self::AddEdge(edge) | Self::UpdateEdge(edge) | Self::CloseEdge { edge, .. } => {
+                Some(&edge.channel)
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn domain(&self) -> Option<&str> {
-        self.memory().and_then(|memory| memory.domain.as_deref())
+        match self {
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => memory.domain.as_deref(),
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => node.domain.as_deref(),
+            _ => None,
+        }
     }
 
     /// What is written, as the audit keeps it at its highest level.
     pub(crate) fn payload(&self) -> Option<Value> {
-        self.memory().and_then(|memory| serde_json::to_value(memory).ok())
-    }
-
-    fn memory(&self) -> Option<&Memory> {
         match self {
-            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(memory),
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => {
+                serde_json::to_value(memory).ok()
+            }
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => serde_json::to_value(node).ok(),
+            Self::AddEdge(edge) | Self::UpdateEdge(edge) => serde_json::to_value(edge).ok(),
             _ => None,
         }
     }
@@ -139,6 +206,8 @@ pub trait Store:
     WorkspaceStore
     + TokenStore
     + MemoryStore
+    + NodeStore
+    + EdgeStore
     + RunStore
     + AnswerStore
     + JobStore

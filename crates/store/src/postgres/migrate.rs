@@ -24,6 +24,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(1, "0001", "initial"),
     migration!(2, "0002", "job"),
     migration!(3, "0003", "audit"),
+    migration!(4, "0004", "node"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

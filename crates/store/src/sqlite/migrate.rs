@@ -28,6 +28,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(1, "0001", "initial"),
     migration!(2, "0002", "job"),
     migration!(3, "0003", "audit"),
+    migration!(4, "0004", "node"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

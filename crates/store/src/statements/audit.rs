@@ -80,6 +80,10 @@ pub(crate) fn erase_of(record: Uuid) -> Step {
     Step::new(&ERASE_OF, values![format!("%{record}%")])
 }
 
+pub(crate) fn erase_of_connection(connection_id: &str) -> Step {
+    Step::new(&ERASE_OF, values![super::answer::of_connection(connection_id)])
+}
+
 pub(crate) fn list(filter: &AuditFilter, after: Option<Uuid>, limit: usize) -> Vec<Value> {
     let operation = filter.operation.as_deref();
     let last = operation.map(|name| match name.strip_suffix('.') {

@@ -81,7 +81,19 @@ macro_rules! contents {
     };
 }
 
-contents!["audit", "jobs", "answers", "citations", "runs", "edges", "vectors", "memories"];
+contents![
+    "audit",
+    "jobs",
+    "answers",
+    "citations",
+    "runs",
+    "edges",
+    "vectors",
+    "memories",
+    "node_words",
+    "node_aliases",
+    "nodes",
+];
 
 pub(crate) static ALL: &[&Statement] =
     &[&LOOKUP, &FIND, &LIST, &ADD, &UPDATE, &HIDE, &EXISTS, &ERASE, &ERASE_TOKENS];

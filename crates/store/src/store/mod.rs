@@ -3,8 +3,10 @@
 mod answer;
 mod audit;
 mod change;
+mod edge;
 mod job;
 mod memory;
+mod node;
 mod run;
 mod search;
 mod token;
