@@ -8,6 +8,7 @@ mod job;
 mod mcp;
 mod memory;
 mod migrate;
+mod ontology;
 mod recall;
 mod run;
 mod serve;
@@ -54,6 +55,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Promote { id } => memory::promote(client, common, id).await,
         Command::Forget { id, hard } => memory::forget(client, common, id, hard).await,
         Command::Memory(command) => memory::run(client, common, command).await,
+        Command::Ontology(command) => ontology::run(client, common, command).await,
         Command::Run(args) => run::finish(client, common, args).await,
         Command::Slot(command) => slot::run(client, common, command).await,
         Command::Workspace(command) => workspace::run(client, common, command).await,

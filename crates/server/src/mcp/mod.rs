@@ -13,6 +13,7 @@ mod handler;
 mod input;
 mod job;
 mod memory;
+mod ontology;
 mod prompt;
 mod recall;
 mod resource;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Profile, audit, input, job, memory, recall, run, schema, slot, workspace};
+use super::{Profile, audit, input, job, memory, ontology, recall, run, schema, slot, workspace};
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
 /// tool's output schema, and some clients check it even when the call failed.
@@ -186,6 +186,7 @@ impl Table {
         let nouns = [
             recall::tools(),
             memory::tools(),
+            ontology::tools(),
             run::tools(),
             slot::tools(),
             workspace::tools(),

@@ -4,11 +4,13 @@
 mod audit;
 mod errors;
 mod extract;
+mod graph;
 mod health;
 mod job;
 mod json;
 mod memory;
 mod memory_care;
+mod node;
 mod parameters;
 mod recall;
 mod responses;
@@ -45,6 +47,8 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(workspace::router())
         .merge(memory::router())
         .merge(memory_care::router())
+        .merge(node::router())
+        .merge(graph::router())
         .merge(audit::router())
         .merge(run::router())
         .merge(recall::router())

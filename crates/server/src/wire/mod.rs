@@ -4,9 +4,11 @@
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
 pub mod audit;
+pub mod edge;
 pub mod health;
 pub mod job;
 pub mod memory;
+pub mod node;
 pub mod recall;
 pub mod run;
 pub mod slot;

@@ -52,7 +52,14 @@ impl Route {
         let last = self.template.rsplit('/').next().unwrap();
         let body = match (self.method.as_str(), last) {
             ("POST", "memories" | "supersede") => json!({"content": "left by a stranger"}),
-            ("POST", "recall") => json!({"query": "secret"}),
+            ("POST", "recall" | "search") => json!({"query": "secret"}),
+            ("POST", "nodes") => json!({"type": "person", "name": "left by a stranger"}),
+            ("POST", "edges") => {
+                json!({"source_id": RANDOM_ID, "target_id": RANDOM_ID, "relation": "KNOWS"})
+            }
+            ("POST", "traverse") => json!({"ids": [RANDOM_ID]}),
+            ("POST", "merge") => json!({"into": RANDOM_ID}),
+            ("POST", "split") => json!({"name": "left by a stranger"}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),
             ("POST", "workspaces") => json!({"name": "strangers"}),
@@ -90,7 +97,7 @@ async fn routes(house: &House) -> Vec<Route> {
         let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
         routes.push(Route { method: Method::POST, template });
     }
-    assert!(routes.len() >= 33, "only {} routes", routes.len());
+    assert!(routes.len() >= 44, "only {} routes", routes.len());
     routes
 }
 
