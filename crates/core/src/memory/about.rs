@@ -49,13 +49,17 @@ impl Mnemic {
         Ok(links.collect())
     }
 
-    /// The changes by which a memory that gives other names, or gives them in another channel,
-    /// is joined to those instead.
+    /// The changes by which a memory that gives other names than before, or gives them in another
+    /// channel, is joined to those instead.
     pub(super) async fn about_changed(
         &self,
         caller: &Caller,
+        before: &Memory,
         memory: &Memory,
     ) -> Result<Vec<Change>> {
+        if (&before.channel, &before.entities) == (&memory.channel, &memory.entities) {
+            return Ok(vec![]);
+        }
         let mut weaving = Weaving::new(self, caller);
         let mut wanted = self.about(&mut weaving, memory).await?;
         let scope = caller.scope();

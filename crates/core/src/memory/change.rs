@@ -92,19 +92,13 @@ impl Mnemic {
         patch.check()?;
         self.decide(caller, &UPDATE, || {
             Box::pin(async {
-                let mut memory = self.visible_memory(caller.scope(), id).await?;
-                let named = (memory.channel.clone(), memory.entities.clone());
+                let before = self.visible_memory(caller.scope(), id).await?;
+                let mut memory = before.clone();
                 let content_changed = patch.apply(&mut memory)?;
                 let now = self.stamp(&mut memory);
-                let about = if named == (memory.channel.clone(), memory.entities.clone()) {
-                    vec![]
-                } else {
-                    self.about_changed(caller, &memory).await?
-                };
+                let mut changes = self.about_changed(caller, &before, &memory).await?;
                 let Some(newer) = patch.superseded_by else {
-                    let mut changes =
-                        vec![Change::UpdateMemory { memory: memory.clone(), content_changed }];
-                    changes.extend(about);
+                    changes.push(Change::UpdateMemory { memory: memory.clone(), content_changed });
                     return Ok((memory, changes));
                 };
                 if memory.superseded_at.is_some() {
@@ -125,8 +119,7 @@ impl Mnemic {
                 // Otherwise the newer one could be erased, or itself be replaced by this one,
                 // between the decision and the commit.
                 let memory = memory.clone();
-                let mut changes = vec![Change::RequireLive(newer.id), replaced, edge];
-                changes.extend(about);
+                changes.extend([Change::RequireLive(newer.id), replaced, edge]);
                 Ok((memory, changes))
             })
         })

@@ -245,8 +245,9 @@ impl<'a> Weaving<'a> {
     async fn merge(&mut self, id: NodeId, new: &NewNode) -> Result<NodeId> {
         if !self.drafts.contains_key(&id) {
             // A name without its node: it was deleted between the two reads.
-            let node = self.mnemic.visible_node(self.caller.scope(), id).await;
-            let node = node.map_err(|_| super::lost_race())?;
+            let node = self.mnemic.store.lookup_node(self.caller.scope(), id).await?;
+            let node = node.filter(|node| node.deleted_at.is_none());
+            let node = node.ok_or_else(super::lost_race)?;
             let draft = Draft { node, created: false, changed: false, renamed: false };
             self.drafts.insert(id, draft);
         }
