@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::house::{House, id_of};
 
 const RANDOM_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
+const OTHER_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7c";
 
 macro_rules! on_every_engine {
     ($($test:ident)*) => {
@@ -58,7 +59,7 @@ impl Route {
                 json!({"source_id": RANDOM_ID, "target_id": RANDOM_ID, "relation": "KNOWS"})
             }
             ("POST", "traverse") => json!({"ids": [RANDOM_ID]}),
-            ("POST", "merge") => json!({"into": RANDOM_ID}),
+            ("POST", "merge") => json!({"into": OTHER_ID}),
             ("POST", "split") => json!({"name": "left by a stranger"}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),

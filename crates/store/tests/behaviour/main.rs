@@ -10,6 +10,7 @@ mod audit;
 mod citation;
 mod edge;
 mod erasure;
+mod graph_history;
 mod history;
 mod idempotency;
 mod isolation;

@@ -23,7 +23,7 @@ pub(crate) fn called(name: &str, aliases: &[&str]) -> NewNode {
 }
 
 pub(crate) fn object(value: Value) -> Properties {
-    value.as_object().unwrap().clone()
+    serde_json::from_value(value).unwrap()
 }
 
 impl World {
