@@ -229,17 +229,22 @@ pub(crate) fn erase_of(id: Uuid) -> Step {
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Edge> {
+    from_columns(row, 0)
+}
+
+/// An edge whose columns, in the order in which they are kept, begin at `first`.
+pub(crate) fn from_columns(row: &Row, first: usize) -> Result<Edge> {
     Ok(Edge {
-        id: EdgeId(row.uuid("id")?),
-        channel: row.string("channel")?,
-        source_id: row.uuid("source_id")?,
-        target_id: row.uuid("target_id")?,
-        relation: row.string("relation")?,
-        properties: object_from(row.json("properties")?)?,
-        valid_from: row.opt_time("valid_from")?,
-        valid_to: row.opt_time("valid_to")?,
-        recorded_at: row.time("recorded_at")?,
-        superseded_at: row.opt_time("superseded_at")?,
-        revision: row.int("revision")?,
+        id: EdgeId(row.uuid(first)?),
+        channel: row.string(first + 1)?,
+        source_id: row.uuid(first + 2)?,
+        target_id: row.uuid(first + 3)?,
+        relation: row.string(first + 4)?,
+        properties: object_from(row.json(first + 5)?)?,
+        valid_from: row.opt_time(first + 6)?,
+        valid_to: row.opt_time(first + 7)?,
+        recorded_at: row.time(first + 8)?,
+        superseded_at: row.opt_time(first + 9)?,
+        revision: row.int(first + 10)?,
     })
 }

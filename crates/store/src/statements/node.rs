@@ -314,24 +314,30 @@ pub(crate) fn bearer_from_row(row: &Row) -> Result<Bearer> {
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Node> {
+    from_columns(row, 0)
+}
+
+/// A node whose columns, in the order in which they are kept, begin at `first`. By position: a
+/// walk reads many rows of many columns.
+pub(crate) fn from_columns(row: &Row, first: usize) -> Result<Node> {
     Ok(Node {
-        id: NodeId(row.uuid("id")?),
-        node_type: row.string("type")?,
-        name: row.string("name")?,
-        aliases: names_from(row.json("aliases")?)?,
-        channel: row.string("channel")?,
-        domain: row.opt_string("domain")?,
-        description: row.opt_string("description")?,
-        properties: object_from(row.json("properties")?)?,
-        salience: row.float("salience")?,
-        connection_id: row.opt_string("connection_id")?,
-        first_seen: row.time("first_seen")?,
-        last_accessed: row.opt_time("last_accessed")?,
-        access_count: row.int("access_count")?,
-        created_by: row.string("created_by")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-        deleted_at: row.opt_time("deleted_at")?,
-        revision: row.int("revision")?,
+        id: NodeId(row.uuid(first)?),
+        node_type: row.string(first + 1)?,
+        name: row.string(first + 2)?,
+        aliases: names_from(row.json(first + 4)?)?,
+        channel: row.string(first + 5)?,
+        domain: row.opt_string(first + 6)?,
+        description: row.opt_string(first + 7)?,
+        properties: object_from(row.json(first + 8)?)?,
+        salience: row.float(first + 9)?,
+        connection_id: row.opt_string(first + 10)?,
+        first_seen: row.time(first + 11)?,
+        last_accessed: row.opt_time(first + 12)?,
+        access_count: row.int(first + 13)?,
+        created_by: row.string(first + 14)?,
+        created_at: row.time(first + 15)?,
+        updated_at: row.time(first + 16)?,
+        deleted_at: row.opt_time(first + 17)?,
+        revision: row.int(first + 18)?,
     })
 }

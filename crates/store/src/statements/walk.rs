@@ -3,15 +3,19 @@
 //! The edges of one record are read in the order of an index and cut at a limit before anything
 //! is joined to them, so that a record with a million edges costs as much as one with a few.
 
-use mnemic_core::ids::{EdgeId, MemoryId};
+use mnemic_core::edge::Edge;
+use mnemic_core::ids::MemoryId;
 use mnemic_core::memory::Glimpse;
 use mnemic_core::node::{Direction, Record, Walk};
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
-use super::{exactly_one, limit, node, object_from, wishes};
+use super::{edge, exactly_one, limit, node, wishes};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
+/// Where the columns of edges and nodes begin in a step, behind the two totals.
+const EDGE: usize = 2;
+const NODE: usize = 13;
 /// Edges of one record and direction that are looked through for nodes of certain types.
 const SCANNED_MAX: usize = 10_000;
 
@@ -72,10 +76,10 @@ macro_rules! step {
                             e.properties AS e_properties, e.valid_from AS e_valid_from,
                             e.valid_to AS e_valid_to, e.recorded_at AS e_recorded_at,
                             e.superseded_at AS e_superseded_at, e.revision AS e_revision,
-                            n.id, n.type, n.name, n.aliases, n.channel, n.domain, n.description,
-                            n.properties, n.salience, n.connection_id, n.first_seen,
-                            n.last_accessed, n.access_count, n.created_by, n.created_at,
-                            n.updated_at, n.deleted_at, n.revision,
+                            n.id, n.type, n.name, n.name_key, n.aliases, n.channel, n.domain,
+                            n.description, n.properties, n.salience, n.connection_id,
+                            n.first_seen, n.last_accessed, n.access_count, n.created_by,
+                            n.created_at, n.updated_at, n.deleted_at, n.revision,
                             m.id AS m_id, m.kind AS m_kind, substr(m.content, 1, 200) AS m_text,
                             m.channel AS m_channel, m.domain AS m_domain,
                             m.created_at AS m_created_at, m.updated_at AS m_updated_at,
@@ -91,10 +95,9 @@ macro_rules! step {
                        AND (coalesce(n.type, 'memory')
                                 IN ($9, $10, $11, $12, $13, $14, $15, $16)
                             OR $9 IS NULL)
-                     ORDER BY e.relation, e.other, e.id LIMIT $17
                  )
                  SELECT * FROM totals LEFT JOIN hits ON 1 = 1
-                 ORDER BY e_relation NULLS FIRST, coalesce(id, m_id), e_id"
+                 ORDER BY e_relation NULLS FIRST, coalesce(id, m_id), e_id LIMIT $17"
             ),
         )
     };
@@ -136,23 +139,13 @@ pub(crate) fn step(from: Uuid, walk: &Walk, edges_max: usize) -> Vec<Value> {
 }
 
 /// The edge and what is at its other end; nothing where a record leads nowhere.
-pub(crate) fn hop_from_row(row: &Row) -> Result<Option<(mnemic_core::edge::Edge, Record)>> {
-    let Some(id) = row.opt_uuid("e_id")? else { return Ok(None) };
-    let edge = mnemic_core::edge::Edge {
-        id: EdgeId(id),
-        channel: row.string("e_channel")?,
-        source_id: row.uuid("e_source_id")?,
-        target_id: row.uuid("e_target_id")?,
-        relation: row.string("e_relation")?,
-        properties: object_from(row.json("e_properties")?)?,
-        valid_from: row.opt_time("e_valid_from")?,
-        valid_to: row.opt_time("e_valid_to")?,
-        recorded_at: row.time("e_recorded_at")?,
-        superseded_at: row.opt_time("e_superseded_at")?,
-        revision: row.int("e_revision")?,
-    };
-    let record = match row.opt_uuid("id")? {
-        Some(_) => Record::Node(Box::new(node::from_row(row)?)),
+pub(crate) fn hop_from_row(row: &Row) -> Result<Option<(Edge, Record)>> {
+    if row.opt_uuid(EDGE)?.is_none() {
+        return Ok(None);
+    }
+    let edge = edge::from_columns(row, EDGE)?;
+    let record = match row.opt_uuid(NODE)? {
+        Some(_) => Record::Node(Box::new(node::from_columns(row, NODE)?)),
         None => glimpse_from_row(row)?,
     };
     Ok(Some((edge, record)))

@@ -49,6 +49,9 @@ impl<E: SearchEngine> EdgeStore for EngineStore<E> {
             records.push(node.map(|node| Record::Node(Box::new(node))));
         }
         let open: Vec<_> = records.iter_mut().zip(ids).filter(|(r, _)| r.is_none()).collect();
+        if open.is_empty() {
+            return Ok(records);
+        }
         let params = open.iter().map(|(_, id)| values![**id]).collect();
         let glimpses = self.engine.read_each(own(scope), &walk::GLIMPSE, params).await?;
         for ((record, _), rows) in open.into_iter().zip(glimpses) {

@@ -181,7 +181,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("jobs", 0),
         ("memories", 3),
         ("node_aliases", 1),
-        ("node_words", 2),
+        ("node_words", 3),
         ("nodes", 1),
         ("runs", 1),
         ("slots", 0),
