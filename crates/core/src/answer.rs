@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use crate::Mnemic;
 use crate::domain::Domain;
+use crate::edge::Linked;
 use crate::error::{Code, Error, Kind, Result};
 use crate::memory::{Memory, Purged};
+use crate::node::{Node, Slice, SplitNode, Upserted};
 use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
 use crate::run::Citations;
@@ -47,6 +49,9 @@ pub(crate) trait Told {
 impl Told for () {}
 impl Told for Citations {}
 impl Told for Purged {}
+impl Told for Slice {}
+impl Told for Linked {}
+impl Told for Vec<Linked> {}
 
 impl Told for Memory {
     fn domains(&self) -> Vec<&str> {
@@ -57,6 +62,30 @@ impl Told for Memory {
 impl Told for Vec<Memory> {
     fn domains(&self) -> Vec<&str> {
         self.iter().flat_map(Told::domains).collect()
+    }
+}
+
+impl Told for Node {
+    fn domains(&self) -> Vec<&str> {
+        self.domain.as_deref().into_iter().collect()
+    }
+}
+
+impl Told for Upserted {
+    fn domains(&self) -> Vec<&str> {
+        self.node.domains()
+    }
+}
+
+impl Told for Vec<Upserted> {
+    fn domains(&self) -> Vec<&str> {
+        self.iter().flat_map(Told::domains).collect()
+    }
+}
+
+impl Told for SplitNode {
+    fn domains(&self) -> Vec<&str> {
+        self.node.domains()
     }
 }
 
@@ -93,8 +122,8 @@ impl Mnemic {
                 }
                 let (result, mut changes) = decide().await?;
                 self.check_domains(caller, &changes).await?;
-                let entry = self.audit_change(&caller.principal, operation, &changes, started);
-                changes.extend(entry);
+                let entries = self.audit_changes(&caller.principal, operation, &changes, started);
+                changes.extend(entries);
                 changes.extend(self.answer_change(caller, &result)?);
                 let filled = changes.iter().filter_map(Change::needs_vector).collect::<Vec<_>>();
                 self.store.commit(caller.scope(), changes).await?;

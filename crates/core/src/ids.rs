@@ -42,6 +42,7 @@ ids! {
     MemoryId, "memory";
     PolicyId, "policy";
     EdgeId, "edge";
+    NodeId, "node";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -16,6 +16,7 @@ pub mod grant;
 pub mod ids;
 pub mod job;
 pub mod memory;
+pub mod node;
 pub mod page;
 pub mod policy;
 pub mod principal;

@@ -129,6 +129,10 @@ pub enum Action {
     WriteMemories,
     /// Removal without a way back.
     EraseMemories,
+    ReadGraph,
+    WriteGraph,
+    /// Removal of nodes without a way back.
+    EraseGraph,
     RunJobs,
     ReadAudit,
     ManageAccess,
@@ -146,6 +150,9 @@ impl Action {
             Self::ReadMemories => "read memories",
             Self::WriteMemories => "write memories",
             Self::EraseMemories => "erase memories for good",
+            Self::ReadGraph => "read the graph",
+            Self::WriteGraph => "write the graph",
+            Self::EraseGraph => "erase nodes for good",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
             Self::ManageAccess => "grant access",
@@ -158,12 +165,18 @@ impl Action {
         match self {
             Self::ManageWorkspaces => principal.operator,
             Self::ManageTokens | Self::DeleteWorkspace => principal.operator || is(&[ADMIN]),
-            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
-                is(&[ADMIN, MEMBER])
-            }
+            Self::ChangeSettings
+            | Self::EraseMemories
+            | Self::EraseGraph
+            | Self::RunJobs
+            | Self::ReadAudit => is(&[ADMIN, MEMBER]),
             Self::ManageAccess => is(&[ADMIN]),
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
-            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => true,
+            Self::ReadMemories
+            | Self::WriteMemories
+            | Self::ReadGraph
+            | Self::WriteGraph
+            | Self::UseSlots => true,
         }
     }
 
@@ -171,11 +184,17 @@ impl Action {
         match self {
             Self::ManageWorkspaces => "an operator's token",
             Self::ManageTokens | Self::DeleteWorkspace | Self::ManageAccess => "the role admin",
-            Self::ChangeSettings | Self::EraseMemories | Self::RunJobs | Self::ReadAudit => {
-                "the role admin or member"
-            }
+            Self::ChangeSettings
+            | Self::EraseMemories
+            | Self::EraseGraph
+            | Self::RunJobs
+            | Self::ReadAudit => "the role admin or member",
             Self::ToggleMemory => "the role admin, member or agent",
-            Self::ReadMemories | Self::WriteMemories | Self::UseSlots => "a token",
+            Self::ReadMemories
+            | Self::WriteMemories
+            | Self::ReadGraph
+            | Self::WriteGraph
+            | Self::UseSlots => "a token",
         }
     }
 }

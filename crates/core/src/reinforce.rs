@@ -1,11 +1,11 @@
-//! Being returned by a recall is a sign of use. It is counted behind the answer, in groups.
+//! Being returned by a recall or a search is a sign of use. It is counted behind the answer, in groups.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Mnemic;
-use crate::ids::MemoryId;
+use crate::ids::{MemoryId, NodeId};
 use crate::principal::Scope;
 
 const PERIOD: Duration = Duration::from_millis(500);
@@ -18,7 +18,13 @@ type Asked = (Scope, Option<String>);
 /// What was returned and has not been counted yet.
 #[derive(Debug, Default)]
 pub(crate) struct Reinforce {
-    noted: Mutex<HashMap<Asked, Vec<MemoryId>>>,
+    noted: Mutex<HashMap<Asked, Noted>>,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    memories: Vec<MemoryId>,
+    nodes: Vec<NodeId>,
 }
 
 impl Reinforce {
@@ -28,13 +34,22 @@ impl Reinforce {
         conversation: Option<&str>,
         ids: impl Iterator<Item = MemoryId>,
     ) {
+        self.add((scope, conversation.map(str::to_owned)), |noted| noted.memories.extend(ids));
+    }
+
+    pub(crate) fn note_nodes(&self, scope: Scope, ids: impl Iterator<Item = NodeId>) {
+        self.add((scope, None), |noted| noted.nodes.extend(ids));
+    }
+
+    fn add(&self, asked: Asked, add: impl FnOnce(&mut Noted)) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.values().map(Vec::len).sum::<usize>() < NOTED_MAX {
-            noted.entry((scope, conversation.map(str::to_owned))).or_default().extend(ids);
+        let count: usize = noted.values().map(|n| n.memories.len() + n.nodes.len()).sum();
+        if count < NOTED_MAX {
+            add(noted.entry(asked).or_default());
         }
     }
 
-    fn take(&self) -> HashMap<Asked, Vec<MemoryId>> {
+    fn take(&self) -> HashMap<Asked, Noted> {
         std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -51,16 +66,20 @@ impl Mnemic {
     /// Counts what is noted now; called once more before closing.
     pub async fn flush_accesses(&self) {
         let now = self.clock.now();
-        for ((scope, conversation), ids) in self.reinforce.take() {
+        for ((scope, conversation), Noted { memories, nodes }) in self.reinforce.take() {
+            let items = memories.len() + nodes.len();
             let counted = async {
-                self.store.touch_memories(scope, &ids, now).await?;
+                self.store.touch_memories(scope, &memories, now).await?;
+                self.store.touch_nodes(scope, &nodes, now).await?;
                 match &conversation {
-                    Some(conversation) => self.store.add_sightings(scope, conversation, &ids).await,
+                    Some(conversation) => {
+                        self.store.add_sightings(scope, conversation, &memories).await
+                    }
                     None => Ok(()),
                 }
             };
             if let Err(e) = counted.await {
-                tracing::warn!(error = %e, items = ids.len(), "accesses were not counted");
+                tracing::warn!(error = %e, items, "accesses were not counted");
             }
         }
     }

@@ -61,6 +61,12 @@ pub fn check_optional_name(field: &str, name: Option<&str>) -> Result<()> {
     name.map_or(Ok(()), |name| check_name(field, name))
 }
 
+/// A name as it is compared: without regard to case and to how many spaces are between words.
+pub fn fold_name(name: &str) -> String {
+    let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ")
+}
+
 fn unseen(field: &str, found: char, place: usize) -> Error {
     Error::invalid(
         field,
@@ -99,6 +105,12 @@ mod tests {
         }
         let error = check_content("content", "ab\u{200B}", CONTENT_BYTES_MAX).expect_err("unseen");
         assert!(error.to_string().contains("U+200B at byte 2"), "{error}");
+    }
+
+    #[test]
+    fn names_are_compared_without_case_and_spaces() {
+        assert_eq!(fold_name(" Ana  MARÍA\tDíaz "), "ana maría díaz");
+        assert_eq!(fold_name("ÉCLAIR"), fold_name("éclair"));
     }
 
     #[test]

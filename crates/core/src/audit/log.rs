@@ -1,6 +1,6 @@
 //! Writing entries: with a change, or behind the answer.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use uuid::Uuid;
 use super::{Entry, Level, RECORDS_MAX};
 use crate::Mnemic;
 use crate::error::{Error, Kind, Result};
-use crate::memory::Memory;
 use crate::principal::{Operation, Principal, Scope, refuse};
 use crate::store::Change;
 
@@ -48,7 +47,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) channel: Option<&'a str>,
     pub(crate) conversation: Option<&'a str>,
     pub(crate) query: Option<&'a str>,
-    pub(crate) found: Vec<&'a Memory>,
+    /// The records, each with its channel.
+    pub(crate) found: Vec<(Uuid, &'a str)>,
 }
 
 impl Mnemic {
@@ -112,34 +112,36 @@ impl Mnemic {
         entry.target_channels = crossed;
         entry.query = reading.query.filter(|_| principal.audit >= Level::Reads).map(str::to_owned);
         entry.count = reading.found.len() as u64;
-        entry.record_ids = reading.found.iter().map(|m| m.id.0).take(RECORDS_MAX).collect();
+        entry.record_ids = reading.found.iter().map(|(id, _)| *id).take(RECORDS_MAX).collect();
         self.log.push(principal.scope(), entry);
     }
 
-    /// The entry that is committed together with the changes it is about.
-    pub(crate) fn audit_change(
+    /// The entries that are committed together with the changes they are about, one for each
+    /// domain, so that nobody reads in one of them what another domain keeps from them.
+    pub(crate) fn audit_changes(
         &self,
         principal: &Principal,
         operation: &Operation,
         changes: &[Change],
         started: Timestamp,
-    ) -> Option<Change> {
+    ) -> Vec<Change> {
         if principal.audit < Level::Writes || changes.is_empty() {
-            return None;
+            return vec![];
         }
-        let mut entry = self.entry(principal, operation, started);
-        let records: BTreeSet<_> = changes.iter().filter_map(Change::record).collect();
-        entry.count = records.len() as u64;
-        entry.record_ids = records.into_iter().take(RECORDS_MAX).collect();
-        let mut channels: BTreeSet<_> = changes.iter().filter_map(Change::channel).collect();
-        entry.channel = channels.pop_first().map(str::to_owned);
-        entry.target_channels = channels.into_iter().map(str::to_owned).collect();
-        entry.domain = changes.iter().find_map(Change::domain).map(str::to_owned);
-        if principal.audit >= Level::Verbose {
-            let payload: Vec<_> = changes.iter().filter_map(Change::payload).collect();
-            entry.details = (!payload.is_empty()).then(|| json!({ "written": payload }));
+        let mut by_domain = BTreeMap::<Option<&str>, Vec<&Change>>::new();
+        for change in changes.iter().filter(|change| change.record().is_some()) {
+            by_domain.entry(change.domain()).or_default().push(change);
         }
-        Some(Change::AddAudit(Box::new(entry)))
+        if by_domain.is_empty() {
+            let domain = changes.iter().find_map(Change::domain);
+            by_domain.insert(domain, changes.iter().collect());
+        }
+        let entries = by_domain.into_iter().map(|(domain, changes)| {
+            let entry = self.entry(principal, operation, started);
+            let verbose = principal.audit >= Level::Verbose;
+            Change::AddAudit(Box::new(described(entry, domain, &changes, verbose)))
+        });
+        entries.collect()
     }
 
     fn entry(&self, principal: &Principal, operation: &Operation, started: Timestamp) -> Entry {
@@ -182,12 +184,27 @@ impl Mnemic {
     }
 }
 
+fn described(mut entry: Entry, domain: Option<&str>, changes: &[&Change], verbose: bool) -> Entry {
+    let records: BTreeSet<_> = changes.iter().filter_map(|change| change.record()).collect();
+    entry.count = records.len() as u64;
+    entry.record_ids = records.into_iter().take(RECORDS_MAX).collect();
+    let mut channels: BTreeSet<_> = changes.iter().filter_map(|change| change.channel()).collect();
+    entry.channel = channels.pop_first().map(str::to_owned);
+    entry.target_channels = channels.into_iter().map(str::to_owned).collect();
+    entry.domain = domain.map(str::to_owned);
+    if verbose {
+        let payload: Vec<_> = changes.iter().filter_map(|change| change.payload()).collect();
+        entry.details = (!payload.is_empty()).then(|| json!({ "written": payload }));
+    }
+    entry
+}
+
 impl Reading<'_> {
     /// The channels of what was found, beside the one that was asked for.
     fn crossed(&self) -> Vec<String> {
         let Some(asked) = self.channel else { return vec![] };
         let others: BTreeSet<_> =
-            self.found.iter().map(|m| m.channel.as_str()).filter(|c| *c != asked).collect();
+            self.found.iter().map(|(_, channel)| *channel).filter(|c| *c != asked).collect();
         others.into_iter().map(str::to_owned).collect()
     }
 }

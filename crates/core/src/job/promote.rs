@@ -8,9 +8,9 @@ use serde_json::json;
 use super::{Claim, Done, Job};
 use crate::Mnemic;
 use crate::audit::Entry;
-use crate::edge::{Edge, PROMOTED_FROM};
+use crate::edge::{ABOUT, Edge, PROMOTED_FROM};
 use crate::error::{Error, Result};
-use crate::ids::{EdgeId, MemoryId};
+use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Memory};
 use crate::principal::Scope;
 use crate::store::Change;
@@ -39,10 +39,11 @@ impl Job for Promote {
     async fn run(&self, mnemic: &Mnemic, claim: &Claim) -> Result<Done> {
         let (thresholds, prominent) = candidates(mnemic, claim.scope()).await?;
         let changed = prominent.len() as u64;
-        let changes = prominent
-            .into_iter()
-            .flat_map(|(fact, conversations)| promotion(mnemic, &fact, conversations, &thresholds))
-            .collect();
+        let mut changes = Vec::new();
+        for (fact, conversations) in prominent {
+            let about = mnemic.store.list_edges_from(claim.scope(), fact.id.0, ABOUT).await?;
+            changes.extend(promotion(mnemic, &fact, &about, conversations, &thresholds));
+        }
         Ok(Done { changed, changes })
     }
 }
@@ -71,9 +72,10 @@ async fn candidates(mnemic: &Mnemic, scope: Scope) -> Result<(PromotionSettings,
 fn promotion(
     mnemic: &Mnemic,
     fact: &Memory,
+    about: &[Edge],
     conversations: u64,
     thresholds: &PromotionSettings,
-) -> [Change; 4] {
+) -> Vec<Change> {
     let now = mnemic.clock.now();
     let copy = Memory {
         id: MemoryId(mnemic.ids.next(now)),
@@ -87,18 +89,16 @@ fn promotion(
         revision: 1,
         ..fact.clone()
     };
-    let edge = Edge {
-        id: EdgeId(mnemic.ids.next(now)),
-        channel: GLOBAL_CHANNEL.to_owned(),
-        source_id: copy.id.0,
-        target_id: fact.id.0,
-        relation: PROMOTED_FROM.to_owned(),
-        properties: json!({}),
-        valid_from: None,
-        valid_to: None,
-        recorded_at: now,
-        superseded_at: None,
+    let joined = |relation: &str, target| {
+        let span = (copy.id.0, relation.to_owned(), target);
+        Edge::new(mnemic, now, GLOBAL_CHANNEL.to_owned(), &span)
     };
+    let origin = joined(PROMOTED_FROM, fact.id.0);
+    let about = about.iter().map(|known| Edge {
+        properties: known.properties.clone(),
+        ..joined(ABOUT, known.target_id)
+    });
+    let edges: Vec<_> = std::iter::once(origin).chain(about).collect();
     let entry = Entry {
         channel: Some(fact.channel.clone()),
         target_channels: vec![GLOBAL_CHANNEL.to_owned()],
@@ -113,11 +113,15 @@ fn promotion(
         })),
         ..Entry::of_job("promote", mnemic.ids.next(now), now)
     };
-    // The fact must not have been replaced or deleted since it was looked at.
-    [
+    let mut changes = vec![
+        // The fact must not have been replaced or deleted since it was looked at.
         Change::RequireLive(fact.id),
         Change::AddMemory(copy),
-        Change::AddEdge(edge),
         Change::AddAudit(Box::new(entry)),
-    ]
+    ];
+    for edge in edges {
+        changes.push(Change::RequireRecord(edge.target_id));
+        changes.push(Change::AddEdge { edge, domain: fact.domain.clone() });
+    }
+    changes
 }

@@ -94,14 +94,15 @@ impl Mnemic {
         let updated = self.decide(caller, &UPDATE, || {
             Box::pin(async {
                 // What leaves a domain is a change of that one, too.
-                let mut memory = self.writable_memory(&caller.principal, id).await?;
+                let before = self.writable_memory(&caller.principal, id).await?;
+                let mut memory = before.clone();
                 let content_changed = patch.apply(&mut memory)?;
                 let domain = memory.domain.as_deref();
                 let domain = domain.map(|domain| self.domain_change(&caller.principal, domain));
                 let now = self.stamp(&mut memory);
+                let mut changes = self.about_changed(caller, &before, &memory).await?;
                 let Some(newer) = patch.superseded_by else {
-                    let mut changes =
-                        vec![Change::UpdateMemory { memory: memory.clone(), content_changed }];
+                    changes.push(Change::UpdateMemory { memory: memory.clone(), content_changed });
                     changes.extend(domain);
                     return Ok((memory, changes));
                 };
@@ -123,7 +124,7 @@ impl Mnemic {
                 // Otherwise the newer one could be erased, or itself be replaced by this one,
                 // between the decision and the commit.
                 let memory = memory.clone();
-                let mut changes = vec![Change::RequireLive(newer.id), replaced, edge];
+                changes.extend([Change::RequireLive(newer.id), replaced, edge]);
                 changes.extend(domain);
                 Ok((memory, changes))
             })

@@ -1,7 +1,6 @@
 //! How a memory comes into being, alone or many at once, and what it replaces.
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::Mnemic;
@@ -9,7 +8,8 @@ use crate::clock::micros;
 use crate::domain::check_domain;
 use crate::edge::{Edge, SUPERSEDES};
 use crate::error::{Code, Error, Result};
-use crate::ids::{EdgeId, MemoryId};
+use crate::ids::MemoryId;
+use crate::node::Weaving;
 use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_name, check_optional_name};
@@ -53,7 +53,7 @@ impl NewMemory {
     }
 }
 
-pub(super) fn check_names(field: &str, names: &[String]) -> Result<()> {
+pub(crate) fn check_names(field: &str, names: &[String]) -> Result<()> {
     if names.len() > NAMES_MAX {
         let problem = format!("{} are more than the limit of {NAMES_MAX}", names.len());
         return Err(Error::invalid(field, problem));
@@ -71,7 +71,7 @@ pub(super) fn check_confidence(confidence: Option<f64>) -> Result<()> {
 }
 
 /// Compares the times as they are kept: a shorter time than that would be no time.
-pub(super) fn check_validity(from: Option<Timestamp>, to: Option<Timestamp>) -> Result<()> {
+pub(crate) fn check_validity(from: Option<Timestamp>, to: Option<Timestamp>) -> Result<()> {
     match (from.map(micros), to.map(micros)) {
         (Some(from), Some(to)) if to <= from => {
             Err(Error::invalid("valid_to", "must be later than valid_from"))
@@ -176,7 +176,8 @@ impl Mnemic {
     }
 }
 
-fn at(index: usize, error: &Error) -> Error {
+/// An error about one item of many.
+pub(crate) fn at(index: usize, error: &Error) -> Error {
     Error::new(error.code(), format!("[{index}].{error}"))
 }
 
@@ -185,6 +186,7 @@ struct Creation<'a> {
     mnemic: &'a Mnemic,
     caller: &'a Caller,
     now: Timestamp,
+    weaving: Weaving<'a>,
     changes: Vec<Change>,
     replaced: Vec<MemoryId>,
 }
@@ -192,11 +194,14 @@ struct Creation<'a> {
 impl<'a> Creation<'a> {
     fn new(mnemic: &'a Mnemic, caller: &'a Caller) -> Self {
         let now = mnemic.clock.now();
-        Self { mnemic, caller, now, changes: Vec::new(), replaced: Vec::new() }
+        let weaving = Weaving::new(mnemic, caller);
+        Self { mnemic, caller, now, weaving, changes: Vec::new(), replaced: Vec::new() }
     }
 
     fn finish(self) -> Vec<Change> {
-        self.changes
+        let mut changes = self.weaving.finish();
+        changes.extend(self.changes);
+        changes
     }
 
     async fn add(&mut self, new: &NewMemory) -> Result<Memory> {
@@ -205,6 +210,8 @@ impl<'a> Creation<'a> {
         if let Some(domain) = &memory.domain {
             self.changes.push(self.mnemic.domain_change(&self.caller.principal, domain));
         }
+        let about = self.mnemic.about_new(&mut self.weaving, &memory).await?;
+        self.changes.extend(about);
         if let Some(old) = new.supersedes {
             self.replace(old, &memory).await?;
         }
@@ -269,18 +276,10 @@ impl Mnemic {
         old.superseded_at = Some(now);
         old.updated_at = now;
         old.revision += 1;
-        let edge = Edge {
-            id: EdgeId(self.ids.next(now)),
-            channel: new.channel.clone(),
-            source_id: new.id.0,
-            target_id: old.id.0,
-            relation: SUPERSEDES.to_owned(),
-            properties: json!({}),
-            valid_from: None,
-            valid_to: None,
-            recorded_at: now,
-            superseded_at: None,
-        };
-        Ok([Change::UpdateMemory { memory: old, content_changed: false }, Change::AddEdge(edge)])
+        let span = (new.id.0, SUPERSEDES.to_owned(), old.id.0);
+        let edge = Edge::new(self, now, new.channel.clone(), &span);
+        // It is the domain of what is replaced that changes.
+        let edge = Change::AddEdge { edge, domain: old.domain.clone() };
+        Ok([Change::UpdateMemory { memory: old, content_changed: false }, edge])
     }
 }

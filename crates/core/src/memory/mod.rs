@@ -4,6 +4,7 @@
 //! know when they were true in the world and when we knew them, so that a question can be
 //! asked as of any moment of either.
 
+mod about;
 mod care;
 mod change;
 mod create;
@@ -12,6 +13,7 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::Mnemic;
 use crate::audit::Reading;
@@ -22,9 +24,11 @@ use crate::principal::{Action, Operation, Principal};
 use crate::recall::SearchFilter;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
+pub use about::{GLIMPSE_CHARS, Glimpse};
 pub use care::{Purge, Purged};
 pub use change::{MemoryPatch, WEIGHT_DELTA_MAX, WEIGHT_MAX};
 pub use create::{BATCH_ITEMS_MAX, NewMemory};
+pub(crate) use create::{at, check_names, check_validity};
 
 /// The channel that every search includes.
 pub const GLOBAL_CHANNEL: &str = "_global";
@@ -129,6 +133,11 @@ impl Memory {
         self.deleted_at.is_none() && self.superseded_at.is_none()
     }
 
+    /// How a read that returned it is written down.
+    pub(crate) fn found(&self) -> (Uuid, &str) {
+        (self.id.0, &self.channel)
+    }
+
     /// Whether it is one that a purge may take: a live suggestion, made before, that nobody has
     /// pinned or ever cited.
     pub(crate) fn is_stale(&self, before: Timestamp) -> bool {
@@ -171,7 +180,7 @@ impl Mnemic {
         let started = self.clock.now();
         let mut memory = self.visible_memory(principal, id).await?;
         self.conceal(principal, vec![&mut memory]).await?;
-        let reading = Reading { found: vec![&memory], ..Reading::default() };
+        let reading = Reading { found: vec![memory.found()], ..Reading::default() };
         self.note_read(principal, &GET, &reading, started);
         Ok(memory)
     }
@@ -193,7 +202,7 @@ impl Mnemic {
             channel: filter.channel.as_deref(),
             conversation: None,
             query: words,
-            found: listed.items.iter().collect(),
+            found: listed.items.iter().map(Memory::found).collect(),
         };
         self.note_read(principal, &LIST_MEMORIES, &reading, started);
         Ok(listed)

@@ -204,7 +204,7 @@ impl Mnemic {
             channel: request.channel.as_deref(),
             conversation: request.conversation_id.as_deref(),
             query: Some(&request.query),
-            found: items.iter().map(|item| &item.memory).collect(),
+            found: items.iter().map(|item| item.memory.found()).collect(),
         };
         self.note_read(principal, &RECALL, &reading, began);
         let took = started.elapsed();

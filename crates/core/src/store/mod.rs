@@ -8,8 +8,10 @@
 mod access;
 mod answer;
 mod audit;
+mod edge;
 mod job;
 mod memory;
+mod node;
 mod run;
 mod search;
 mod token;
@@ -24,8 +26,10 @@ use uuid::Uuid;
 pub use access::AccessStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
+pub use edge::EdgeStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
+pub use node::{Bearer, NodeStore};
 pub use run::RunStore;
 pub use search::Search;
 pub use token::TokenStore;
@@ -37,9 +41,10 @@ use crate::audit::Entry;
 use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::ids::MemoryId;
+use crate::ids::{EdgeId, MemoryId, NodeId};
 use crate::job::LastRun;
 use crate::memory::Memory;
+use crate::node::{Node, Slice};
 use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::run::Run;
@@ -67,7 +72,63 @@ pub enum Change {
         domain: Option<String>,
         before: Timestamp,
     },
-    AddEdge(Edge),
+    /// Adds an edge whose source is of a domain. A live edge of the same ends and relation is a
+    /// lost race.
+    AddEdge {
+        edge: Edge,
+        domain: Option<String>,
+    },
+    /// Writes properties and validity of a live edge. The stored revision must be the one before.
+    UpdateEdge {
+        edge: Edge,
+        domain: Option<String>,
+    },
+    /// Says that an edge no longer holds; one that was closed before is a lost race.
+    CloseEdge {
+        edge: Edge,
+        domain: Option<String>,
+        at: Timestamp,
+    },
+    /// Closes every live edge from or to a record.
+    CloseEdgesOf {
+        id: Uuid,
+        at: Timestamp,
+    },
+    /// Lets an edge begin or end at another node, wherever it does so at `from`.
+    MoveEdge {
+        id: EdgeId,
+        from: NodeId,
+        to: NodeId,
+    },
+    /// The same for every edge of `from`. What the other node has too is closed, and so is what
+    /// joined the two.
+    MoveEdges {
+        from: NodeId,
+        to: NodeId,
+        at: Timestamp,
+    },
+    /// A node or memory that is absent or deleted by now is a lost race. For edges, which must
+    /// not dangle.
+    RequireRecord(Uuid),
+    /// Adds a node with its names; a name that another has is a lost race.
+    AddNode(Node),
+    /// Writes what can be changed. The stored revision must be the one before. A deleted node
+    /// keeps no name.
+    UpdateNode {
+        node: Node,
+        renamed: bool,
+    },
+    /// Removes a node of a domain, with its names, edges, vectors and kept answers.
+    EraseNode {
+        id: NodeId,
+        domain: Option<String>,
+    },
+    /// Removes all nodes that came from a connection, with all that is theirs, if there are
+    /// still as many as were counted.
+    EraseConnection {
+        connection_id: String,
+        slice: Slice,
+    },
     FinishRun(Run),
     /// Adds one to `times_referenced`; a citation that is there already is a lost race.
     CountCitation {
@@ -104,8 +165,15 @@ impl Change {
         match self {
             Self::PutDomain(domain) => Some(&domain.name),
             Self::AddPolicy(policy) | Self::UpdatePolicy(policy) => Some(&policy.domain),
-            Self::EraseMemory { domain, .. } | Self::EraseStale { domain, .. } => domain.as_deref(),
-            _ => self.memory().and_then(|memory| memory.domain.as_deref()),
+            Self::EraseMemory { domain, .. }
+            | Self::EraseStale { domain, .. }
+            | Self::AddEdge { domain, .. }
+            | Self::UpdateEdge { domain, .. }
+            | Self::CloseEdge { domain, .. }
+            | Self::EraseNode { domain, .. } => domain.as_deref(),
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => node.domain.as_deref(),
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => memory.domain.as_deref(),
+            _ => None,
         }
     }
 
@@ -117,22 +185,37 @@ impl Change {
             | Self::EraseStale { id, .. }
             | Self::CountCitation { memory_id: id, .. } => Some(id.0),
             Self::AddPolicy(policy) | Self::UpdatePolicy(policy) => Some(policy.id.0),
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => Some(node.id.0),
+            Self::EraseNode { id, .. } => Some(id.0),
+            Self::AddEdge { edge, .. }
+            | Self::UpdateEdge { edge, .. }
+            | Self::CloseEdge { edge, .. } => Some(edge.id.0),
+            Self::MoveEdge { id, .. } => Some(id.0),
             _ => None,
         }
     }
 
     pub(crate) fn channel(&self) -> Option<&str> {
-        self.memory().map(|memory| memory.channel.as_str())
+        match self {
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(&memory.channel),
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => Some(&node.channel),
+            Self::AddEdge { edge, .. }
+            | Self::UpdateEdge { edge, .. }
+            | Self::CloseEdge { edge, .. } => Some(&edge.channel),
+            _ => None,
+        }
     }
 
     /// What is written, as the audit keeps it at its highest level.
     pub(crate) fn payload(&self) -> Option<Value> {
-        self.memory().and_then(|memory| serde_json::to_value(memory).ok())
-    }
-
-    fn memory(&self) -> Option<&Memory> {
         match self {
-            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(memory),
+            Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => {
+                serde_json::to_value(memory).ok()
+            }
+            Self::AddNode(node) | Self::UpdateNode { node, .. } => serde_json::to_value(node).ok(),
+            Self::AddEdge { edge, .. } | Self::UpdateEdge { edge, .. } => {
+                serde_json::to_value(edge).ok()
+            }
             _ => None,
         }
     }
@@ -161,6 +244,8 @@ pub trait Store:
     WorkspaceStore
     + TokenStore
     + MemoryStore
+    + NodeStore
+    + EdgeStore
     + RunStore
     + AnswerStore
     + JobStore

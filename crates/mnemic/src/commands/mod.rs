@@ -10,6 +10,7 @@ mod job;
 mod mcp;
 mod memory;
 mod migrate;
+mod ontology;
 mod policy;
 mod recall;
 mod run;
@@ -57,6 +58,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Promote { id } => memory::promote(client, common, id).await,
         Command::Forget { id, hard } => memory::forget(client, common, id, hard).await,
         Command::Memory(command) => memory::run(client, common, command).await,
+        Command::Ontology(command) => ontology::run(client, common, command).await,
         Command::Run(args) => run::finish(client, common, args).await,
         Command::Slot(command) => slot::run(client, common, command).await,
         Command::Workspace(command) => workspace::run(client, common, command).await,

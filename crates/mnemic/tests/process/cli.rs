@@ -43,6 +43,38 @@ fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
 }
 
 #[test]
+fn the_graph_is_made_walked_and_tidied() {
+    for stage in STAGES {
+        let stage = stage();
+        let home = &stage.home;
+        let ana = home.ok(&["ontology", "create-node", "person", "Ana Díaz", "--alias", "Ana"]);
+        assert_eq!(home.ok(&["ontology", "create-node", "person", "ANA"]), ana, "the id alone");
+        let acme = home.ok(&["ontology", "create-node", "company", "Acme", "--connection", "crm"]);
+        let from = ["--from", "2020-01-01T00:00:00Z"];
+        let edge = ["ontology", "create-edge", &ana, "WORKS_FOR", &acme, from[0], from[1]];
+        let edge = home.ok(&edge);
+        let shown = home.ok(&["ontology", "traverse", &ana, "--depth", "2", "--type", "company"]);
+        assert!(shown.contains("WORKS_FOR") && shown.contains("  company  Acme"), "{shown}");
+        let past = ["ontology", "traverse", &ana, "--as-of", "2019-01-01T00:00:00Z"];
+        assert_eq!(home.json(&past)["edges"].as_array().unwrap().len(), 0);
+        let found = home.json(&["ontology", "search", "ana", "--type", "person"]);
+        assert_eq!(text(&found, "/items/0/node/id"), ana);
+        let changed = home.json(&["ontology", "update-node", &ana, r#"{"description": "x"}"#]);
+        assert_eq!(text(&changed, "/description"), "x");
+        let ended = home.run(&["ontology", "create-edge", &ana, "it's", &acme]);
+        assert!(ended.stderr.contains("relation: `it's`"), "{}", ended.stderr);
+        let split = home.ok(&["ontology", "split", &ana, "Ana B.", "--alias", "Ana"]);
+        assert!(home.ok(&["ontology", "merge", &split, &ana]).contains("Ana B."));
+        assert!(home.ok(&["ontology", "get-node", &ana]).contains("Ana Díaz"));
+        home.ok(&["ontology", "delete-edge", &edge]);
+        let erased = home.ok(&["ontology", "delete-connection", "crm"]);
+        assert_eq!(erased, "erased 1 nodes and 1 edges");
+        home.ok(&["ontology", "delete-node", &ana, "--hard"]);
+        stage.check();
+    }
+}
+
+#[test]
 fn a_memory_lives_its_life() {
     for stage in STAGES {
         let stage = stage();

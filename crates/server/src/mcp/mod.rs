@@ -15,6 +15,7 @@ mod handler;
 mod input;
 mod job;
 mod memory;
+mod ontology;
 mod policy;
 mod prompt;
 mod recall;

@@ -86,6 +86,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ConversationId {
     }
 }
 
+/// The `{id}` of a connection in the path, which need not be a UUID.
+pub(super) struct ConnectionId(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for ConnectionId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "id").await.map(Self)
+    }
+}
+
 /// The `{slot}` of the path.
 pub(super) struct SlotSegment(pub String);
 

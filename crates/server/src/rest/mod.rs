@@ -6,11 +6,13 @@ mod domain;
 mod errors;
 mod extract;
 mod grant;
+mod graph;
 mod health;
 mod job;
 mod json;
 mod memory;
 mod memory_care;
+mod node;
 mod parameters;
 mod policy;
 mod recall;
@@ -48,6 +50,8 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(workspace::router())
         .merge(memory::router())
         .merge(memory_care::router())
+        .merge(node::router())
+        .merge(graph::router())
         .merge(audit::router())
         .merge(domain::router())
         .merge(grant::router())

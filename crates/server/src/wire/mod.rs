@@ -5,10 +5,12 @@
 
 pub mod audit;
 pub mod domain;
+pub mod edge;
 pub mod grant;
 pub mod health;
 pub mod job;
 pub mod memory;
+pub mod node;
 pub mod policy;
 pub mod recall;
 pub mod run;

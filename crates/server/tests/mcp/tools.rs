@@ -20,6 +20,43 @@ async fn schemas(client: &Client<'_>) -> BTreeMap<String, Value> {
     tools.iter_mut().map(pair).collect()
 }
 
+/// A life of a graph, by its tools.
+async fn graph_calls(client: &Client<'_>) -> Vec<(&'static str, Value)> {
+    let node = async |name: &str| {
+        let made = json!({"type": "person", "name": name, "aliases": [format!("{name} B.")],
+            "properties": {"tags": ["a"], "boss": {"name": null}}, "connection_id": "crm"});
+        client.done("ontology_create_node", made).await["id"].clone()
+    };
+    let (ana, bo, cy) = (node("Ana").await, node("Bo").await, node("Cy").await);
+    let edge = json!({"source_id": ana, "target_id": bo, "relation": "KNOWS",
+        "properties": {"since": 2020}, "valid_from": "2020-01-01T00:00:00Z"});
+    let edge_id = client.done("ontology_create_edge", edge.clone()).await["id"].clone();
+    vec![
+        (
+            "ontology_create_node",
+            json!({"type": "person", "name": "Ana", "description": "a friend",
+                "channel": "_global", "domain": "people", "salience": 0.9}),
+        ),
+        ("ontology_get_node", json!({"id": ana})),
+        (
+            "ontology_update_node",
+            json!({"id": ana, "name": "Ana Díaz", "properties": {"tags": null}}),
+        ),
+        ("ontology_update_node", json!({"id": ana, "clear": ["description", "domain"]})),
+        ("ontology_create_edge", edge),
+        ("ontology_search", json!({"query": "ana", "types": ["person"]})),
+        ("ontology_search", json!({"query": "nobody"})),
+        ("ontology_traverse", json!({"ids": [ana], "depth": 2, "relations": ["KNOWS"]})),
+        ("ontology_traverse", json!({"ids": [NOBODY]})),
+        ("ontology_split_node", json!({"id": ana, "name": "Ana B.", "edge_ids": [edge_id]})),
+        ("ontology_delete_edge", json!({"id": edge_id})),
+        ("ontology_merge_nodes", json!({"id": cy, "into": bo})),
+        ("ontology_delete_node", json!({"id": ana})),
+        ("ontology_delete_node", json!({"id": ana, "hard": true})),
+        ("ontology_delete_connection", json!({"connection_id": "crm"})),
+    ]
+}
+
 #[tokio::test]
 async fn every_tool_answers_as_its_schema_says() {
     for era in Era::BOTH {
@@ -94,7 +131,8 @@ async fn every_tool_answers_as_its_schema_says() {
             ("policy_update", json!({"id": policy, "clear": ["required_role"], "active": true})),
             ("policy_list", json!({"domain": "deploys", "active": true})),
         ];
-        for (tool, arguments) in calls {
+        let graph = graph_calls(&client).await;
+        for (tool, arguments) in graph.into_iter().chain(calls) {
             tried.insert(tool);
             let result = client.call(tool, arguments).await;
             assert_eq!(result["isError"], false, "{tool}: {result}");

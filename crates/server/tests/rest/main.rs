@@ -10,6 +10,7 @@ mod idempotency;
 mod limits;
 mod matrix;
 mod memory;
+mod node;
 mod openapi;
 mod run;
 mod slot;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::house::{House, id_of};
 
 const RANDOM_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
+const OTHER_ID: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7c";
 
 macro_rules! on_every_engine {
     ($($test:ident)*) => {
@@ -54,7 +55,14 @@ impl Route {
             ("POST", "memories" | "supersede") => json!({"content": "left by a stranger"}),
             ("POST", "policies") => json!({"rule": "left by a stranger", "domain": "strangers"}),
             ("PUT", "grants") => json!([]),
-            ("POST", "recall") => json!({"query": "secret"}),
+            ("POST", "recall" | "search") => json!({"query": "secret"}),
+            ("POST", "nodes") => json!({"type": "person", "name": "left by a stranger"}),
+            ("POST", "edges") => {
+                json!({"source_id": RANDOM_ID, "target_id": RANDOM_ID, "relation": "KNOWS"})
+            }
+            ("POST", "traverse") => json!({"ids": [RANDOM_ID]}),
+            ("POST", "merge") => json!({"into": OTHER_ID}),
+            ("POST", "split") => json!({"name": "left by a stranger"}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),
             ("POST", "domains" | "workspaces") => json!({"name": "strangers"}),
@@ -92,7 +100,7 @@ async fn routes(house: &House) -> Vec<Route> {
         let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
         routes.push(Route { method: Method::POST, template });
     }
-    assert!(routes.len() >= 40, "only {} routes", routes.len());
+    assert!(routes.len() >= 50, "only {} routes", routes.len());
     routes
 }
 

@@ -27,6 +27,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(4, "0004", "access"),
     migration!(5, "0005", "sighting"),
     migration!(6, "0006", "words"),
+    migration!(7, "0007", "node"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -31,6 +31,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(4, "0004", "access"),
     migration!(5, "0005", "sighting"),
     migration!(6, "0006", "words"),
+    migration!(7, "0007", "node"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

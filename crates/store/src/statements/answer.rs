@@ -2,7 +2,7 @@
 
 use mnemic_core::Result;
 use mnemic_core::answer::Answer;
-use mnemic_core::ids::MemoryId;
+use uuid::Uuid;
 
 use super::exactly_one;
 use crate::{Fields, Row, Statement, Step, values};
@@ -42,8 +42,17 @@ pub(crate) fn keep(answer: &Answer) -> Step {
     exactly_one(&KEEP, params)
 }
 
-pub(crate) fn erase_of(memory: MemoryId) -> Step {
-    Step::new(&ERASE_OF, values![format!("%{memory}%")])
+pub(crate) fn erase_of(record: Uuid) -> Step {
+    Step::new(&ERASE_OF, values![format!("%{record}%")])
+}
+
+/// What names a connection, whatever the spaces in how JSON is kept.
+pub(crate) fn erase_of_connection(connection_id: &str) -> Step {
+    Step::new(&ERASE_OF, values![of_connection(connection_id)])
+}
+
+pub(super) fn of_connection(connection_id: &str) -> String {
+    format!("%\"connection_id\"%{}%", serde_json::Value::from(connection_id))
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Answer> {

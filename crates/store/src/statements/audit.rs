@@ -85,6 +85,10 @@ pub(crate) fn erase_of(record: Uuid) -> Step {
     Step::new(&ERASE_OF, values![format!("%{record}%")])
 }
 
+pub(crate) fn erase_of_connection(connection_id: &str) -> Step {
+    Step::new(&ERASE_OF, values![super::answer::of_connection(connection_id)])
+}
+
 pub(crate) fn list(
     filter: &AuditFilter,
     visible: &Readable,

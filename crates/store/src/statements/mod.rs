@@ -10,15 +10,19 @@ pub(crate) mod audit;
 pub(crate) mod edge;
 pub(crate) mod job;
 pub(crate) mod memory;
+pub(crate) mod node;
+pub(crate) mod node_search;
 pub(crate) mod run;
 pub(crate) mod sighting;
 pub(crate) mod token;
 pub(crate) mod vector;
+pub(crate) mod walk;
 pub(crate) mod workspace;
 
 #[cfg(test)]
 mod tests;
 
+use mnemic_core::node::Properties;
 use mnemic_core::{Code, Error, Result};
 
 use crate::{Expect, Statement, Step, Value};
@@ -30,6 +34,9 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         token::ALL,
         memory::ALL,
         edge::ALL,
+        node::ALL,
+        node_search::ALL,
+        walk::ALL,
         run::ALL,
         answer::ALL,
         vector::ALL,
@@ -59,6 +66,28 @@ fn names(names: &[String]) -> Value {
 fn names_from(json: serde_json::Value) -> Result<Vec<String>> {
     serde_json::from_value(json)
         .map_err(|e| Error::new(Code::Corrupt, "a stored list of names is damaged").caused_by(e))
+}
+
+/// How many values a statement takes where any of a few will do.
+const WISHES: usize = 8;
+
+/// That many: those asked for, the first of them again and again, or nothing at all.
+fn wishes(wanted: &[String]) -> Vec<Value> {
+    let first = wanted.first();
+    let padding = std::iter::repeat(first);
+    wanted.iter().map(Some).chain(padding).take(WISHES).map(|wish| wish.cloned().into()).collect()
+}
+
+/// Properties as they are kept.
+fn object(properties: &Properties) -> Value {
+    Value::Json(properties.clone().into())
+}
+
+fn object_from(json: serde_json::Value) -> Result<Properties> {
+    match json {
+        serde_json::Value::Object(properties) => Ok(properties),
+        _ => Err(Error::new(Code::Corrupt, "stored properties are damaged")),
+    }
 }
 
 /// Limits are checked far below this by core.

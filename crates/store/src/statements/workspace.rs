@@ -93,7 +93,10 @@ contents![
     "runs",
     "edges",
     "vectors",
-    "memories"
+    "memories",
+    "node_words",
+    "node_aliases",
+    "nodes",
 ];
 
 pub(crate) static ALL: &[&Statement] =

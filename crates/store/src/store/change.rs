@@ -1,9 +1,12 @@
 //! Changes become steps of a batch.
 
-use mnemic_core::ids::MemoryId;
+use mnemic_core::ids::{MemoryId, NodeId};
+use mnemic_core::node::{Node, Slice};
 use mnemic_core::store::Change;
 
-use crate::statements::{access, answer, audit, edge, job, memory, run, sighting, vector};
+use crate::statements::{
+    access, answer, audit, edge, job, memory, node, run, sighting, vector, walk,
+};
 use crate::{Batch, Step};
 
 pub(super) fn add_change(batch: &mut Batch, change: &Change) {
@@ -24,8 +27,45 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         Change::EraseStale { id, before, .. } => {
             erase_memory(batch, *id, memory::erase_stale(*id, *before));
         }
-        Change::AddEdge(new) => {
+        Change::AddEdge { edge: new, .. } => {
             batch.push(edge::add(new));
+        }
+        Change::UpdateEdge { edge: changed, .. } => {
+            batch.push(edge::update(changed));
+        }
+        Change::CloseEdge { edge: closed, at, .. } => {
+            batch.push(edge::close(closed, *at));
+        }
+        Change::CloseEdgesOf { id, at } => {
+            for step in edge::close_of(*id, *at) {
+                batch.push(step);
+            }
+        }
+        Change::MoveEdge { id, from, to } => {
+            batch.push(edge::move_one(*id, *from, *to));
+        }
+        Change::MoveEdges { from, to, at } => {
+            for step in edge::move_all(*from, *to, *at) {
+                batch.push(step);
+            }
+        }
+        Change::RequireRecord(id) => {
+            batch.push(walk::require(*id));
+        }
+        Change::AddNode(new) => {
+            batch.push(node::add(new));
+            add_names(batch, new);
+        }
+        Change::UpdateNode { node: changed, renamed } => {
+            batch.push(node::update(changed));
+            if *renamed {
+                batch.push(node::erase_names(changed.id)).push(node::erase_words(changed.id));
+                add_names(batch, changed);
+            }
+        }
+        Change::EraseNode { id, .. } => erase_node(batch, *id),
+        Change::EraseConnection { connection_id, slice } => {
+            erase_connection(batch, connection_id, *slice);
         }
         Change::FinishRun(finished) => {
             batch.push(run::finish(finished));
@@ -68,12 +108,48 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
         .push(edge::erase_of(id.0))
         .push(run::erase_citations(id))
         .push(sighting::erase_of(id))
-        .push(answer::erase_of(id))
+        .push(answer::erase_of(id.0))
         .push(audit::erase_of(id.0))
         .push(erase)
         .touch(memory::KIND, id.0);
 }
 
+/// The names and words of a node that can be found.
+fn add_names(batch: &mut Batch, node: &Node) {
+    if node.deleted_at.is_some() {
+        return;
+    }
+    for step in node::add_names(node).into_iter().chain(node::add_words(node)) {
+        batch.push(step);
+    }
+}
+
+fn erase_node(batch: &mut Batch, id: NodeId) {
+    batch
+        .push(node::erase_names(id))
+        .push(node::erase_words(id))
+        .push(vector::erase_of(id.0))
+        .push(edge::erase_of(id.0))
+        .push(answer::erase_of(id.0))
+        .push(audit::erase_of(id.0))
+        .push(node::erase(id));
+}
+
+fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
+    for step in node::erase_connection(connection_id, slice) {
+        batch.push(step);
+    }
+    batch
+        .push(answer::erase_of_connection(connection_id))
+        .push(audit::erase_of_connection(connection_id));
+}
+
 pub(super) fn erases(change: &Change) -> bool {
-    matches!(change, Change::EraseMemory { .. } | Change::EraseStale { .. })
+    matches!(
+        change,
+        Change::EraseMemory { .. }
+            | Change::EraseStale { .. }
+            | Change::EraseNode { .. }
+            | Change::EraseConnection { .. }
+    )
 }

@@ -9,14 +9,17 @@
 mod access;
 mod audit;
 mod citation;
+mod edge;
 mod erasure;
 mod grant;
+mod graph_history;
 mod history;
 mod idempotency;
 mod isolation;
 mod job;
 mod memory;
 mod model;
+mod node;
 mod place;
 mod promotion;
 mod recall;
@@ -87,6 +90,35 @@ macro_rules! behaviour {
                 a_deleted_head_must_be_restored_before_it_is_replaced
                 a_patch_and_an_erasure_at_once_leave_nothing_dangling
                 an_unknown_memory_cannot_be_replaced_nor_replace
+            }
+            behaviour! { in node, $open:
+                a_node_is_found_by_any_of_its_names
+                a_name_counts_within_its_channel_and_type
+                a_name_may_be_its_own_alias
+                names_of_two_nodes_are_a_conflict_that_names_both
+                what_is_wrong_with_a_node_is_named
+                a_batch_of_nodes_is_all_or_nothing
+                one_name_at_sixteen_hands_is_one_node
+                a_keyed_creation_is_made_once
+                a_patch_changes_a_node_and_its_names
+                a_deleted_node_is_nowhere_and_its_names_are_free
+                an_erased_node_leaves_no_trace
+                a_connection_goes_with_its_slice
+                a_search_ranks_names_before_words
+                a_search_stays_in_its_channel_and_workspace
+                two_nodes_become_one
+                one_node_becomes_two
+            }
+            behaviour! { in edge, $open:
+                an_edge_joins_any_two_records
+                what_is_wrong_with_an_edge_is_named
+                the_same_edge_again_is_the_same_edge
+                a_walk_can_be_as_of_any_moment
+                a_walk_goes_level_by_level_and_round_in_no_circle
+                a_walk_meets_only_the_types_it_is_told_to
+                a_walk_ends_at_its_limit_and_says_so
+                what_a_memory_names_is_in_the_graph
+                memories_of_one_batch_share_what_they_name
             }
             behaviour! { in time, $open:
                 what_was_true_at_a_moment_is_found_as_of_it

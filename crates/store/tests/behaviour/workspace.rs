@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mnemic_core::memory::NewMemory;
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{AGENT, Caller, MEMBER, Principal};
 use mnemic_core::workspace::{DEFAULT_NAME, Settings};
@@ -177,9 +178,12 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("audit", 4),
         ("citations", 1),
         ("domains", 0),
-        ("edges", 1),
+        ("edges", 3),
         ("jobs", 0),
         ("memories", 3),
+        ("node_aliases", 1),
+        ("node_words", 3),
+        ("nodes", 1),
         ("policies", 0),
         ("runs", 1),
         ("sightings", 0),
@@ -236,7 +240,11 @@ pub(crate) async fn a_hard_delete_outlasts_concurrent_writers(w: World) {
 /// Something in every table.
 async fn fill(w: &World, who: &Principal) {
     let name = w.mnemic.own_workspace(who).await.unwrap().name;
-    let old = w.create(who, fact(&format!("zanzibar-{name} is an island"))).await.unwrap();
+    let old = NewMemory {
+        entities: vec![format!("zanzibar-{name}")],
+        ..fact(&format!("zanzibar-{name} is an island"))
+    };
+    let old = w.create(who, old).await.unwrap();
     let new = format!("zanzibar-{name} is an archipelago");
     w.mnemic.supersede_memory(&Caller::new(who.clone()), old.id, new).await.unwrap();
     let key = keyed(who, "key", "request");

@@ -12,6 +12,7 @@ mod report;
 mod score;
 mod stage;
 mod start;
+mod traverse;
 mod writes;
 
 use std::path::PathBuf;
@@ -40,6 +41,8 @@ enum Bench {
     Start(StartArgs),
     /// Durable creates: many callers against one
     Writes(WritesArgs),
+    /// A two-hop walk through a large graph against one lookup by key
+    Traverse(TraverseArgs),
     /// A store moved into a database and back against a plain COPY of the same rows
     Migrate(MigrateArgs),
     /// How much of the evidence of LoCoMo's questions recall finds
@@ -91,6 +94,22 @@ struct WritesArgs {
 }
 
 #[derive(Debug, Args)]
+struct TraverseArgs {
+    /// How many edges the graph has
+    #[arg(long, default_value_t = 1_000_000)]
+    edges: usize,
+    /// How many walks are measured
+    #[arg(long, default_value_t = 300)]
+    rounds: usize,
+    /// Measure in a new workspace of this PostgreSQL database, as prepared by `db setup`
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
+    /// Where the embedded store is made [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 struct MigrateArgs {
     #[command(flatten)]
     store: StoreArgs,
@@ -135,6 +154,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Recall(args) => recall::run(common, args).await?,
         Bench::Start(args) => start::run(common, args).await?,
         Bench::Writes(args) => writes::run(common, args).await?,
+        Bench::Traverse(args) => traverse::run(common, args).await?,
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
     };

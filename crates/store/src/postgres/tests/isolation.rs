@@ -123,6 +123,12 @@ fn fill_all(name: &str, number: u128) {
              NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);
          INSERT INTO word_documents SELECT '{ws}', id, '', 1, '[]' FROM memories
              WHERE workspace_id = '{ws}';
+         INSERT INTO nodes VALUES ('{ws}', gen_random_uuid(), 't', 'n', 'n', '[]', '_global', NULL,
+             NULL, '{{}}', 1, NULL, {at}, NULL, 0, 'test', {at}, {at}, NULL, 1);
+         INSERT INTO node_aliases SELECT '{ws}', channel, type, name_key, '', name, id FROM nodes
+             WHERE workspace_id = '{ws}';
+         INSERT INTO node_words SELECT '{ws}', name_key, id, 1 FROM nodes
+             WHERE workspace_id = '{ws}';
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories
