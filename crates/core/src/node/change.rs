@@ -134,9 +134,6 @@ impl Mnemic {
         self.decide(caller, &ERASE_CONNECTION, || {
             Box::pin(async {
                 let slice = self.store.measure_connection(caller.scope(), connection_id).await?;
-                if slice.nodes == 0 {
-                    return Err(Error::not_found("connection"));
-                }
                 self.check_connection(&caller.principal, connection_id).await?;
                 let connection_id = connection_id.to_owned();
                 Ok((slice, vec![Change::EraseConnection { connection_id, slice }]))
@@ -146,18 +143,22 @@ impl Mnemic {
     }
 
     /// Whether the caller may write to every domain that came from a connection. It hears of no
-    /// domain that it may not even read.
+    /// domain that it may not even read, and of no connection that has nothing else.
     async fn check_connection(&self, principal: &Principal, connection_id: &str) -> Result<()> {
         let domains = self.store.domains_of_connection(principal.scope(), connection_id).await?;
-        for domain in domains {
-            if !principal.access.may_read(Some(&domain)) {
+        let may_read = |domain: &Option<String>| principal.access.may_read(domain.as_deref());
+        if !domains.iter().any(may_read) {
+            return Err(Error::not_found("connection"));
+        }
+        for domain in domains.iter().flatten() {
+            if !principal.access.may_read(Some(domain)) {
                 let Principal { role, .. } = principal;
                 return Err(Error::denied(format!(
                     "the role `{role}` may not write to all that came from the connection: that \
                      needs the permission `write` for every domain of it"
                 )));
             }
-            self.check_write(principal, &domain).await?;
+            self.check_write(principal, domain).await?;
         }
         Ok(())
     }

@@ -50,9 +50,12 @@ pub trait NodeStore {
     ) -> Result<Vec<NodeHit>>;
     /// How much came from a connection, deleted or not.
     async fn measure_connection(&self, scope: Scope, connection_id: &str) -> Result<Slice>;
-    /// The domains of what came from a connection.
-    async fn domains_of_connection(&self, scope: Scope, connection_id: &str)
-    -> Result<Vec<String>>;
+    /// The domains of what came from a connection, each once; none is one of them.
+    async fn domains_of_connection(
+        &self,
+        scope: Scope,
+        connection_id: &str,
+    ) -> Result<Vec<Option<String>>>;
     /// Adds one access each.
     async fn touch_nodes(&self, scope: Scope, ids: &[NodeId], at: Timestamp) -> Result<()>;
 }

@@ -130,7 +130,7 @@ pub(crate) static COUNT_EDGES_TO_CONNECTION: Statement = Statement::workspace(
 pub(crate) static DOMAINS_OF_CONNECTION: Statement = Statement::workspace(
     "node.domains_of_connection",
     "SELECT DISTINCT domain FROM nodes
-     WHERE workspace_id = $1 AND connection_id = $2 AND domain IS NOT NULL ORDER BY domain",
+     WHERE workspace_id = $1 AND connection_id = $2 ORDER BY domain",
 );
 
 macro_rules! erase_of_connection {

@@ -92,9 +92,10 @@ impl<E: SearchEngine> NodeStore for EngineStore<E> {
         &self,
         scope: Workspaced,
         connection_id: &str,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<Option<String>>> {
         let params = values![connection_id];
-        self.all(own(scope), &node::DOMAINS_OF_CONNECTION, params, |row| row.string("domain")).await
+        self.all(own(scope), &node::DOMAINS_OF_CONNECTION, params, |row| row.opt_string("domain"))
+            .await
     }
 
     async fn touch_nodes(&self, scope: Workspaced, ids: &[NodeId], at: Timestamp) -> Result<()> {

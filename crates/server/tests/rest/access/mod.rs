@@ -4,6 +4,8 @@
 mod operations;
 mod surface;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -132,6 +134,7 @@ struct Case<'h> {
     domain: String,
     canary: String,
     grants: Value,
+    nodes: AtomicUsize,
 }
 
 impl<'h> Case<'h> {
@@ -146,7 +149,8 @@ impl<'h> Case<'h> {
         let grants = grants.map_or_else(|| json!([]), |grant| json!([grant]));
         house.put(&format!("{OWN}/grants"), &grants).await.expect(200);
         let client = Client { house, surface, token };
-        let case = Self { house, client, role, border, domain, canary, grants };
+        let nodes = AtomicUsize::new(0);
+        let case = Self { house, client, role, border, domain, canary, grants, nodes };
         case.furnish().await;
         case
     }
@@ -163,6 +167,7 @@ impl<'h> Case<'h> {
             let path = format!("{OWN}/runs/{run}-{}/finish", self.domain);
             self.house.post(&path, &text).await.expect(200);
         }
+        self.node(None).await;
         self.policy(None).await;
         if self.border == Border::Reserved {
             self.policy(Some("security")).await;
@@ -188,12 +193,45 @@ impl<'h> Case<'h> {
         id_of(&made).to_owned()
     }
 
+    async fn node(&self, connection: Option<&str>) -> String {
+        let number = self.nodes.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{} {number}", self.canary);
+        let body = json!({"type": "t", "name": name, "domain": self.domain,
+            "connection_id": connection});
+        let made = self.house.post(&format!("{OWN}/ontology/nodes"), &body).await.expect(201);
+        id_of(&made).to_owned()
+    }
+
+    async fn edge(&self, to: &str) -> String {
+        let body =
+            json!({"source_id": self.node(None).await, "target_id": to, "relation": "KNOWS"});
+        let made = self.house.post(&format!("{OWN}/ontology/edges"), &body).await.expect(201);
+        id_of(&made).to_owned()
+    }
+
+    async fn connection(&self) -> String {
+        let connection = format!("{}-{}", self.domain, self.nodes.load(Ordering::Relaxed));
+        self.node(Some(&connection)).await;
+        connection
+    }
+
     /// All that an admin sees of the domain, but for what reading changes.
     async fn state(&self) -> Vec<Value> {
         let mut state = Vec::new();
         for list in ["memories?deleted=true", "memories?include_superseded=true", "policies?"] {
             let path = format!("{OWN}/{list}&limit=200&domain={}", self.domain);
             state.push(self.house.get(&path).await.expect(200));
+        }
+        let nodes = json!({"query": self.canary, "limit": 200});
+        let nodes = self.house.post(&format!("{OWN}/ontology/search"), &nodes).await.expect(200);
+        for node in nodes["items"].as_array().unwrap().iter().map(|hit| &hit["node"]) {
+            let walk = json!({"ids": [node["id"]], "depth": 1});
+            let walk = self.house.post(&format!("{OWN}/ontology/traverse"), &walk).await;
+            state.extend([
+                node["updated_at"].clone(),
+                node["id"].clone(),
+                walk.expect(200)["edges"].clone(),
+            ]);
         }
         for list in ["domains", "grants"] {
             state.push(self.house.get(&format!("{OWN}/{list}")).await.expect(200));
@@ -210,10 +248,16 @@ impl<'h> Case<'h> {
             Target::Memory => self.remember().await,
             Target::Deleted => self.deleted().await,
             Target::Policy => self.policy(None).await,
+            Target::Node => self.node(None).await,
+            Target::Edge => self.edge(id_of(&own)).await,
+            Target::Connection => self.connection().await,
         };
+        let body = json!({"type": "t", "name": format!("own {}", id_of(&own))});
+        let own_node = self.house.post(&format!("{OWN}/ontology/nodes"), &body).await.expect(201);
         let wish = |id: &str| {
             let Self { domain, canary, grants, .. } = self;
-            wish(&Place { domain, canary, id, own: id_of(&own), grants })
+            let (own, own_node) = (id_of(&own), id_of(&own_node));
+            wish(&Place { domain, canary, id, own, own_node, grants })
         };
         let expected = expected(self.role, self.border, *need);
         let before = if expected == Outcome::Done { vec![] } else { self.state().await };

@@ -1,4 +1,4 @@
-//! Everything that can be asked about memories, domains, grants and policies, by REST and by MCP,
+//! Everything that can be asked about memories, the graph, domains, grants and policies, by REST and by MCP,
 //! and what each takes.
 
 use axum::http::Method;
@@ -9,10 +9,12 @@ pub(super) struct Place<'p> {
     /// A word of every text in the domain, and of no other.
     pub canary: &'p str,
     pub domain: &'p str,
-    /// A memory or policy of the domain.
+    /// A memory, policy, node, edge or connection of the domain.
     pub id: &'p str,
     /// A memory without a domain.
     pub own: &'p str,
+    /// A node without a domain.
+    pub own_node: &'p str,
     /// All grants there are.
     pub grants: &'p Value,
 }
@@ -33,6 +35,11 @@ pub(super) enum Target {
     Memory,
     Deleted,
     Policy,
+    Node,
+    /// An edge from a node of the domain.
+    Edge,
+    /// A connection that brought a node of the domain.
+    Connection,
 }
 
 /// What an operation takes.
@@ -106,6 +113,12 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "recall" Find Nothing |p|
         POST "recall", Some(json!({"query": p.canary, "explain": true, "limit": 100}));
         "memory_recall" json!({"query": p.canary, "explain": true, "limit": 100});
+    "find a node" Find Nothing |p|
+        POST "ontology/search", Some(json!({"query": p.canary, "limit": 200}));
+        "ontology_search" json!({"query": p.canary, "limit": 200});
+    "walk from it" Find Node |p|
+        POST "ontology/traverse", Some(json!({"ids": [p.id], "depth": 2}));
+        "ontology_traverse" json!({"ids": [p.id], "depth": 2});
     "domains" Find Nothing |_p| GET "domains", None; "domain_list" json!({});
     "policies" Find Nothing |p|
         GET format!("policies?domain={}", p.domain), None; "policy_list" json!({"domain": p.domain});
@@ -117,6 +130,43 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "replace one's own by it" Read Memory |p|
         PATCH format!("memories/{}", p.own), Some(json!({"superseded_by": p.id}));
         "memory_update" json!({"id": p.own, "superseded_by": p.id});
+    "get a node" Read Node |p|
+        GET format!("ontology/nodes/{}", p.id), None; "ontology_get_node" json!({"id": p.id});
+    "join one's own to it" Read Node |p|
+        POST "ontology/edges",
+        Some(json!({"source_id": p.own, "target_id": p.id, "relation": "ABOUT"}));
+        "ontology_create_edge"
+        json!({"source_id": p.own, "target_id": p.id, "relation": "ABOUT"});
+    "join it to one's own" Change Node |p|
+        POST "ontology/edges",
+        Some(json!({"source_id": p.id, "target_id": p.own, "relation": "KNOWS"}));
+        "ontology_create_edge"
+        json!({"source_id": p.id, "target_id": p.own, "relation": "KNOWS"});
+    "part it" Change Edge |p|
+        DELETE format!("ontology/edges/{}", p.id), None; "ontology_delete_edge" json!({"id": p.id});
+    "update a node" Change Node |p|
+        PATCH format!("ontology/nodes/{}", p.id), Some(json!({"salience": 1}));
+        "ontology_update_node" json!({"id": p.id, "salience": 1});
+    "move a node out" Change Node |p|
+        PATCH format!("ontology/nodes/{}", p.id), Some(json!({"domain": null}));
+        "ontology_update_node" json!({"id": p.id, "clear": ["domain"]});
+    "merge it into one's own" Change Node |p|
+        POST format!("ontology/nodes/{}/merge", p.id), Some(json!({"into": p.own_node}));
+        "ontology_merge_nodes" json!({"id": p.id, "into": p.own_node});
+    "merge one's own into it" Change Node |p|
+        POST format!("ontology/nodes/{}/merge", p.own_node), Some(json!({"into": p.id}));
+        "ontology_merge_nodes" json!({"id": p.own_node, "into": p.id});
+    "split it" Change Node |p|
+        POST format!("ontology/nodes/{}/split", p.id), Some(json!({"name": p.id}));
+        "ontology_split_node" json!({"id": p.id, "name": p.id});
+    "delete a node" Change Node |p|
+        DELETE format!("ontology/nodes/{}", p.id), None; "ontology_delete_node" json!({"id": p.id});
+    "erase a node" Erase Node |p|
+        DELETE format!("ontology/nodes/{}?hard=true", p.id), None;
+        "ontology_delete_node" json!({"id": p.id, "hard": true});
+    "erase a connection" Erase Connection |p|
+        DELETE format!("ontology/connections/{}", p.id), None;
+        "ontology_delete_connection" json!({"connection_id": p.id});
     "update" Change Memory |p|
         PATCH format!("memories/{}", p.id), Some(json!({"topic": "t"}));
         "memory_update" json!({"id": p.id, "topic": "t"});
@@ -154,6 +204,12 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "create" Create Nothing |p|
         POST "memories", Some(json!({"content": "new", "domain": p.domain}));
         "memory_remember" json!({"content": "new", "domain": p.domain});
+    "make a node" Create Nothing |p|
+        POST "ontology/nodes", Some(json!({"type": "t", "name": "new", "domain": p.domain}));
+        "ontology_create_node" json!({"type": "t", "name": "new", "domain": p.domain});
+    "move a node in" Create Nothing |p|
+        PATCH format!("ontology/nodes/{}", p.own_node), Some(json!({"domain": p.domain}));
+        "ontology_update_node" json!({"id": p.own_node, "domain": p.domain});
     "move in" Create Nothing |p|
         PATCH format!("memories/{}", p.own), Some(json!({"domain": p.domain}));
         "memory_update" json!({"id": p.own, "domain": p.domain});
