@@ -1,0 +1,198 @@
+//! `mnemic backup` and `mnemic restore`: under load, after a kill, and refused where something
+//! would be lost.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::server::{OWN, Server, http};
+use crate::support::{Ended, Home, random_below, rounds};
+
+const ROUNDS: usize = 3;
+const WRITERS: usize = 8;
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn made(home: &Home, name: &str) -> PathBuf {
+    let path = home.around().join(name);
+    home.ok(&["backup", text(&path)]);
+    path
+}
+
+/// What was sent, and what of it was acknowledged.
+#[derive(Default)]
+struct Log {
+    sent: Vec<String>,
+    acknowledged: Vec<String>,
+}
+
+async fn write_until_it_dies(url: String, token: String, log: Arc<Mutex<Log>>, writer: usize) {
+    let http = http();
+    for number in 0.. {
+        let content = format!("writer {writer}, write {number}");
+        log.lock().unwrap().sent.push(content.clone());
+        let body = json!({"content": content, "channel": "load"});
+        let sent = http.post(format!("{url}{OWN}/memories")).bearer_auth(&token).json(&body);
+        match sent.send().await {
+            Ok(answer) if answer.status() == 201 => log.lock().unwrap().acknowledged.push(content),
+            _ => return,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
+    let rounds = rounds().unwrap_or(ROUNDS);
+    let (mut before_all, mut kept_all) = (0, 0);
+    for round in 0..rounds {
+        let home = Home::new();
+        let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.env("MNEMIC_WRITES_PER_SECOND", "1000000");
+        let mut server = Server::start_by(&home, command);
+        let log = Arc::new(Mutex::new(Log::default()));
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let (url, token) = (server.url.clone(), server.token.clone());
+                tokio::spawn(write_until_it_dies(url, token, log.clone(), writer))
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(100 + random_below(300))).await;
+        let before = log.lock().unwrap().acknowledged.clone();
+        let file = home.around().join("backup.db");
+        let backup = home.command(&["backup", text(&file)]);
+        let done = tokio::process::Command::from(backup).output().await.unwrap();
+        Ended::of(done).succeeded();
+        tokio::time::sleep(Duration::from_millis(random_below(50))).await;
+        server.kill();
+        for writer in writers {
+            writer.await.unwrap();
+        }
+
+        // Into a new directory, or over the one whose server was killed.
+        let target = if round % 2 == 0 { Home::new() } else { home };
+        target.ok(&["restore", "--force", text(&file)]);
+        let mut server = Server::start(&target);
+        let kept = server.contents("load").await;
+        assert!(server.terminate().success());
+        let log = log.lock().unwrap();
+        let lost: Vec<_> = before.iter().filter(|it| !kept.contains(it)).collect();
+        assert!(lost.is_empty(), "round {round}: {lost:?}");
+        assert!(kept.iter().all(|it| log.sent.contains(it)), "nobody wrote these");
+        target.ok(&["doctor", "--thorough"]);
+        before_all += before.len();
+        kept_all += kept.len();
+    }
+    println!(
+        "backup under load: {rounds} rounds, {before_all} acknowledged before a backup, \
+         {kept_all} in the backups, lost=0"
+    );
+    assert!(before_all > 0);
+}
+
+#[test]
+fn a_backup_is_private_whole_and_never_replaces_by_accident() {
+    let home = Home::new();
+    home.ok(&["remember", "the first"]);
+    let file = made(&home, "b.db");
+    let sum = home.around().join("b.db.sha256");
+    for path in [&file, &sum] {
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let checked = std::process::Command::new("sha256sum")
+        .args(["--check", "--quiet", "b.db.sha256"])
+        .current_dir(home.around())
+        .status();
+    if let Ok(checked) = checked {
+        assert!(checked.success());
+    }
+    let first = std::fs::read(&file).unwrap();
+    home.ok(&["remember", "the second"]);
+    home.run(&["backup", text(&file)]).failed(1, "--force");
+    assert!(first == std::fs::read(&file).unwrap());
+    let told = home.json(&["backup", "--force", text(&file)]);
+    let written = std::fs::read_to_string(&sum).unwrap();
+    assert!(written.starts_with(told["sha256"].as_str().unwrap()), "{told}");
+    let nowhere = home.run(&["backup", "absent/b.db"]);
+    nowhere.failed(1, "cannot be made");
+    home.run(&["backup", "x", "--store", "postgres://u:hush@h/d"]).failed(1, "pg_dump");
+    Home::new().run(&["backup", "x"]).failed(1, "no store in");
+    let left = std::fs::read_dir(home.around()).unwrap().flatten();
+    assert!(left.into_iter().all(|it| !it.file_name().to_string_lossy().contains("partial")));
+}
+
+#[test]
+fn what_is_restored_takes_the_place_of_all_that_was_there() {
+    let home = Home::new();
+    home.ok(&["remember", "of the past"]);
+    let token = home.token();
+    let file = made(&home, "b.db");
+    home.ok(&["remember", "of today"]);
+    home.run(&["restore", text(&file)]).failed(1, "is not empty");
+    assert!(home.ok(&["memory", "list"]).contains("of today"));
+    let told = home.json(&["restore", "--force", text(&file)]);
+    let expected = (&true.into(), &true.into());
+    assert_eq!((&told["replaced"], &told["checksum_compared"]), expected, "{told}");
+    let listed = home.ok(&["memory", "list"]);
+    assert!(listed.contains("of the past") && !listed.contains("of today"), "{listed}");
+
+    let fresh = Home::new();
+    std::fs::remove_file(home.around().join("b.db.sha256")).unwrap();
+    let done = Ended::of(fresh.command(&["restore", text(&file)]).output().unwrap());
+    assert!(done.stderr.contains("only its structure"), "{done:?}");
+    assert_eq!(done.code, Some(0));
+    let mode = std::fs::metadata(fresh.database()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert!(fresh.ok(&["--token", &token, "memory", "list"]).contains("of the past"));
+    let left: Vec<_> = std::fs::read_dir(fresh.data()).unwrap().flatten().collect();
+    assert!(!left.iter().any(|it| it.file_name().to_string_lossy().contains("restoring")));
+}
+
+#[test]
+fn a_backup_that_is_none_changes_nothing() {
+    let home = Home::new();
+    home.ok(&["remember", "stays"]);
+    let file = made(&home, "b.db");
+    let whole = std::fs::read(&file).unwrap();
+    let try_with = |bytes: &[u8], words: &str| {
+        std::fs::write(&file, bytes).unwrap();
+        home.run(&["restore", "--force", text(&file)]).failed(1, words);
+        assert!(home.ok(&["memory", "list"]).contains("stays"));
+    };
+    let at = whole.windows(5).position(|it| it == b"stays").unwrap();
+    let mut flipped = whole.clone();
+    flipped[at] = b'S';
+    try_with(&flipped, "changed or damaged");
+    std::fs::remove_file(home.around().join("b.db.sha256")).unwrap();
+    try_with(&whole[..whole.len() / 2], "damaged or no backup");
+    try_with(b"a letter to somebody", "damaged or no backup");
+    try_with(b"", "nothing was changed");
+    home.run(&["restore", "absent"]).failed(1, "no backup");
+    let own = home.database();
+    home.run(&["restore", "--force", text(&own)]).failed(1, "the store itself");
+
+    std::fs::write(&file, &whole).unwrap();
+    let mut server = Server::start(&home);
+    home.run(&["restore", "--force", text(&file)]).failed(1, "stop it first");
+    assert!(server.terminate().success());
+    home.ok(&["doctor", "--thorough"]);
+}
+
+/// A damaged store is what backups are for.
+#[test]
+fn a_damaged_store_is_replaced() {
+    let home = Home::new();
+    home.ok(&["remember", "before the damage"]);
+    let file = made(&home, "b.db");
+    std::fs::write(home.database(), b"not a database at all").unwrap();
+    home.run(&["restore", text(&file)]).failed(1, "is not empty");
+    home.ok(&["restore", "--force", text(&file)]);
+    assert!(home.ok(&["memory", "list"]).contains("before the damage"));
+    std::fs::remove_file(home.database()).unwrap();
+    home.ok(&["restore", text(&file)]);
+    assert!(home.ok(&["memory", "list"]).contains("before the damage"));
+}
