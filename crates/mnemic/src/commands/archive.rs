@@ -66,7 +66,8 @@ async fn export_to(source: &Place, file: &Path, force: bool) -> Result<Exported>
     let temporary = NamedTempFile::new_in(around).with_context(failed)?;
     let mut out = BufWriter::new(temporary);
     let exported = write(source, &mut out).await?;
-    let temporary = out.into_inner().map_err(|e| e.into_error()).with_context(failed)?;
+    let temporary =
+        out.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(failed)?;
     temporary.as_file().sync_all().with_context(failed)?;
     let kept = if force { temporary.persist(file) } else { temporary.persist_noclobber(file) };
     kept.with_context(failed)?;

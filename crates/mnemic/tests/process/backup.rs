@@ -13,6 +13,8 @@ use crate::support::{Ended, Home, random_below, rounds};
 
 const ROUNDS: usize = 3;
 const WRITERS: usize = 8;
+/// A backup begins when this many are there, and somewhat more.
+const ACKNOWLEDGED_MIN: usize = 50;
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
@@ -61,7 +63,10 @@ async fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
                 tokio::spawn(write_until_it_dies(url, token, log.clone(), writer))
             })
             .collect();
-        tokio::time::sleep(Duration::from_millis(100 + random_below(300))).await;
+        let enough = ACKNOWLEDGED_MIN + usize::try_from(random_below(100)).unwrap();
+        while log.lock().unwrap().acknowledged.len() < enough {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let before = log.lock().unwrap().acknowledged.clone();
         let file = home.around().join("backup.db");
         let backup = home.command(&["backup", text(&file)]);

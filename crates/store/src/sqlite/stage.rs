@@ -41,12 +41,12 @@ impl Stage {
     }
 
     /// Adds a row. One that is there already, or refers to one that is not, is refused.
-    pub(crate) fn add(&mut self, table: &str, row: Vec<(&str, Value)>) -> Result<()> {
+    pub(crate) fn add(&mut self, table: &str, row: &[(&str, Value)]) -> Result<()> {
         let failed = |error| store_error("staging", error);
         if self.uncommitted == 0 {
             self.conn.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         }
-        let insert = self.inserts.entry(table.to_owned()).or_insert_with(|| insert(table, &row));
+        let insert = self.inserts.entry(table.to_owned()).or_insert_with(|| insert(table, row));
         let mut statement = self.conn.prepare_cached(insert).map_err(failed)?;
         let values = params_from_iter(row.iter().map(|(_, value)| Bound(value)));
         statement.execute(values).map_err(|error| match failed(error) {

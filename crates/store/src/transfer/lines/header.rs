@@ -54,7 +54,7 @@ pub(super) fn read(line: &[u8]) -> Result<Header> {
     };
     let number = |name: &str| {
         let number = fields.get(name).and_then(Json::as_u64).filter(|it| *it > 0);
-        number.ok_or_else(|| invalid(format!("`{name}` must be a number from 1")))
+        number.ok_or_else(|| invalid(&format!("`{name}` must be a number from 1")))
     };
     let (version, schema) = (number("version")?, number("schema")?);
     let known = usize::try_from(schema).ok().filter(|schema| *schema <= MIGRATIONS.len());
@@ -70,28 +70,25 @@ pub(super) fn read(line: &[u8]) -> Result<Header> {
         ));
     };
     let tables = fields.get("tables").and_then(Json::as_object);
-    let tables = tables.ok_or_else(|| invalid("`tables` must be an object".to_owned()))?;
+    let tables = tables.ok_or_else(|| invalid("`tables` must be an object"))?;
     let tables = tables.iter().map(|(name, columns)| Ok((name.clone(), kinds(name, columns)?)));
     Ok(Header { schema, tables: tables.collect::<Result<_>>()? })
 }
 
 fn kinds(table: &str, columns: &Json) -> Result<BTreeMap<String, Kind>> {
     let columns = columns.as_object();
-    let columns = columns.ok_or_else(|| invalid(format!("`tables.{table}` must be an object")))?;
+    let columns = columns.ok_or_else(|| invalid(&format!("`tables.{table}` must be an object")))?;
     let kind = |(name, word): (&String, &Json)| {
         let kind = word.as_str().and_then(Kind::from_word);
         let fits = |kind: &Kind| declared::kind(table, name).is_none_or(|it| it == *kind);
-        match kind.filter(fits) {
-            Some(kind) => Ok((name.clone(), kind)),
-            None => {
-                let problem = format!("`tables.{table}.{name}` is {word}, which it cannot hold");
-                Err(invalid(problem))
-            }
-        }
+        let kind = kind.filter(fits).ok_or_else(|| {
+            invalid(&format!("`tables.{table}.{name}` is {word}, which it cannot hold"))
+        })?;
+        Ok((name.clone(), kind))
     };
     columns.iter().map(kind).collect()
 }
 
-fn invalid(problem: String) -> Error {
+fn invalid(problem: &str) -> Error {
     Error::new(Code::InvalidBody, format!("line 1: {problem}"))
 }

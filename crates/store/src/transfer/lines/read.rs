@@ -44,7 +44,7 @@ pub fn stage(input: impl BufRead, path: &Path, tell: Tell<'_>) -> Result<Staged>
         }
         lines.sum.update(&line);
         let (table, row) = lines.row(&header, &mut fields)?;
-        stage.add(table, row).map_err(|error| lines.at(table, &error))?;
+        stage.add(table, &row).map_err(|error| lines.at(table, &error))?;
         rows += 1;
         if rows % LOT_ROWS as u64 == 0 {
             tell(Progress { step: Step::Import, table, done: rows, total: 0 });
