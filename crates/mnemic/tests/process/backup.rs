@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -200,4 +201,29 @@ fn a_damaged_store_is_replaced() {
     std::fs::remove_file(home.database()).unwrap();
     home.ok(&["restore", text(&file)]);
     assert!(home.ok(&["memory", "list"]).contains("before the damage"));
+}
+
+/// Whenever it is killed, either store is there, whole.
+#[test]
+fn a_restore_may_be_broken_off_at_any_moment() {
+    let home = Home::new();
+    home.ok(&["remember", "of the past"]);
+    let past = made(&home, "past.db");
+    home.ok(&["remember", "of today"]);
+    let today = made(&home, "today.db");
+    for round in 0..rounds().unwrap_or(ROUNDS) * 2 {
+        let file = if round % 2 == 0 { &past } else { &today };
+        let mut restore = home.command(&["restore", "--force", text(file)]);
+        let mut child = restore.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(random_below(250_000)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        assert!(home.ok(&["memory", "list"]).contains("of the past"), "round {round}");
+        home.ok(&["doctor", "--thorough"]);
+    }
+    home.ok(&["restore", "--force", text(&today)]);
+    assert!(home.ok(&["memory", "list"]).contains("of today"));
+    let left = std::fs::read_dir(home.data()).unwrap().flatten();
+    let names: Vec<_> = left.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|it| it.ends_with(".replaced") || it.ends_with(".restoring")));
 }
