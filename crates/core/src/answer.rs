@@ -9,8 +9,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Mnemic;
+use crate::domain::Domain;
 use crate::error::{Code, Error, Kind, Result};
+use crate::memory::{Memory, Purged};
+use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
+use crate::run::Citations;
 use crate::store::Change;
 
 /// How long a key is remembered.
@@ -33,6 +37,41 @@ pub struct Answer {
     pub created_at: Timestamp,
 }
 
+/// What an answer speaks of. It is not given again to one from whom that was closed meanwhile.
+pub(crate) trait Told {
+    fn domains(&self) -> Vec<&str> {
+        vec![]
+    }
+}
+
+impl Told for () {}
+impl Told for Citations {}
+impl Told for Purged {}
+
+impl Told for Memory {
+    fn domains(&self) -> Vec<&str> {
+        self.domain.as_deref().into_iter().collect()
+    }
+}
+
+impl Told for Vec<Memory> {
+    fn domains(&self) -> Vec<&str> {
+        self.iter().flat_map(Told::domains).collect()
+    }
+}
+
+impl Told for Domain {
+    fn domains(&self) -> Vec<&str> {
+        vec![&self.name]
+    }
+}
+
+impl Told for Policy {
+    fn domains(&self) -> Vec<&str> {
+        vec![&self.domain]
+    }
+}
+
 impl Mnemic {
     /// Decides and commits: `decide` reads what it needs and returns the answer with the
     /// changes that make it true. If the state moved in between, it decides again.
@@ -43,12 +82,13 @@ impl Mnemic {
         decide: impl Fn() -> Pending<'d, (T, Vec<Change>)> + Send + Sync,
     ) -> Result<T>
     where
-        T: Serialize + DeserializeOwned + Send + Sync,
+        T: Serialize + DeserializeOwned + Told + Send + Sync,
     {
         let started = self.clock.now();
         let outcome = self.retry_stale(|| {
             Box::pin(async {
-                if let Some(first) = self.replay(caller).await? {
+                if let Some(first) = self.replay::<T>(caller).await? {
+                    self.check_told(caller, &first).await?;
                     return Ok(first);
                 }
                 let (result, mut changes) = decide().await?;
@@ -67,6 +107,14 @@ impl Mnemic {
             self.note_failure(&caller.principal, operation, e, started);
         }
         outcome
+    }
+
+    async fn check_told(&self, caller: &Caller, first: &impl Told) -> Result<()> {
+        let access = &caller.principal.access;
+        match first.domains().into_iter().find(|domain| !access.may_read(Some(domain))) {
+            Some(closed) => self.check_write(&caller.principal, closed).await,
+            None => Ok(()),
+        }
     }
 
     pub(crate) async fn retry_stale<'d, T>(

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::grant::{ANY, Permission};
 use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
-use crate::text::{CONTENT_BYTES_MAX, check_content, check_name};
+use crate::text::{CONTENT_BYTES_MAX, check_content, check_optional_name};
 
 static LIST: Operation = Operation::new("domain.list", Action::ReadMemories);
 static CREATE: Operation = Operation::new("domain.create", Action::WriteMemories);
@@ -21,6 +21,15 @@ pub struct Domain {
     pub description: Option<String>,
     pub created_by: String,
     pub created_at: Timestamp,
+}
+
+/// A name that something may have as its domain: `*` is none, since no grant could speak of it.
+pub(crate) fn check_domain(field: &str, name: Option<&str>) -> Result<()> {
+    check_optional_name(field, name)?;
+    if name == Some(ANY) {
+        return Err(Error::invalid(field, "`*` stands for every domain; name one"));
+    }
+    Ok(())
 }
 
 impl Mnemic {
@@ -43,10 +52,7 @@ impl Mnemic {
         description: Option<&str>,
     ) -> Result<Domain> {
         self.authorize(&caller.principal, &CREATE)?;
-        check_name("name", name)?;
-        if name == ANY {
-            return Err(Error::invalid("name", "`*` stands for every domain"));
-        }
+        check_domain("name", Some(name))?;
         if let Some(description) = description {
             check_content("description", description, CONTENT_BYTES_MAX)?;
         }

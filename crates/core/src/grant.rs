@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Mnemic;
 use crate::error::{Error, Result};
+use crate::ids::MemoryId;
 use crate::memory::Memory;
 use crate::principal::{ADMIN, AGENT, Action, Caller, MEMBER, Operation, Principal};
 use crate::store::Change;
@@ -103,6 +104,12 @@ pub struct Readable {
     pub domains: BTreeSet<String>,
 }
 
+impl Readable {
+    pub fn is_everything(&self) -> bool {
+        !self.listed && self.domains.is_empty()
+    }
+}
+
 impl Mnemic {
     /// The grants that concern the caller: admins see all of them, others what they may see.
     pub async fn list_grants(&self, principal: &Principal) -> Result<Vec<Grant>> {
@@ -189,22 +196,62 @@ impl Mnemic {
     }
 
     pub(crate) async fn check_write(&self, principal: &Principal, domain: &str) -> Result<()> {
+        self.refuse_write(principal, domain).await?.map_or(Ok(()), Err)
+    }
+
+    /// What there is to say against writing to a domain, if anything.
+    pub(crate) async fn refuse_write(
+        &self,
+        principal: &Principal,
+        domain: &str,
+    ) -> Result<Option<Error>> {
         let Principal { role, access, .. } = principal;
         if access.permission(Some(domain)) < Permission::Write {
-            return Err(Error::denied(format!(
+            return Ok(Some(Error::denied(format!(
                 "the role `{role}` may not write to the domain `{domain}`: that needs the \
                  permission `write`"
-            )));
+            ))));
+        }
+        if role == ADMIN {
+            return Ok(None);
         }
         let gates = self.store.list_gates(principal.scope(), domain).await?;
-        if role == ADMIN || gates.is_empty() || gates.contains(role) {
-            return Ok(());
+        if gates.is_empty() || gates.contains(role) {
+            return Ok(None);
         }
-        Err(Error::denied(format!(
+        Ok(Some(Error::denied(format!(
             "the role `{role}` may not write to the domain `{domain}`: a policy reserves that for \
              the role {}",
             gates.iter().map(|gate| format!("`{gate}`")).collect::<Vec<_>>().join(" or ")
-        )))
+        ))))
+    }
+
+    /// Takes the ids of successors that the caller may not see out of memories that it may. Only
+    /// for what goes out: a memory that is written back keeps its successor.
+    pub(crate) async fn conceal(
+        &self,
+        principal: &Principal,
+        memories: Vec<&mut Memory>,
+    ) -> Result<()> {
+        let successors: Vec<_> = memories.iter().filter_map(|m| m.superseded_by).collect();
+        let seen = self.readable_ids(principal, successors).await?;
+        for memory in memories {
+            memory.superseded_by = memory.superseded_by.filter(|id| seen.contains(id));
+        }
+        Ok(())
+    }
+
+    /// Those of the ids that the caller may know of.
+    pub(crate) async fn readable_ids(
+        &self,
+        principal: &Principal,
+        ids: Vec<MemoryId>,
+    ) -> Result<BTreeSet<MemoryId>> {
+        if ids.is_empty() || principal.access.readable().is_everything() {
+            return Ok(ids.into_iter().collect());
+        }
+        let found = self.store.lookup_memories(principal.scope(), &ids).await?;
+        Ok(found.iter().filter(|m| principal.may_read(m)).map(|m| m.id).collect())
     }
 }
 

@@ -5,13 +5,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Mnemic;
+use crate::domain::check_domain;
 use crate::error::{Error, Result};
 use crate::ids::{MemoryId, PolicyId};
 use crate::memory::Kind;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
-use crate::text::{CONTENT_BYTES_MAX, check_content, check_name, check_optional_name};
+use crate::text::{CONTENT_BYTES_MAX, check_content, check_optional_name};
 
 const LIST: &str = "policies";
 const SOURCES_MAX: usize = 100;
@@ -73,17 +74,18 @@ impl Mnemic {
         check_optional_name("domain", filter.domain.as_deref())?;
         let (limit, position) = (page.limit()?, page.position(LIST)?);
         let readable = principal.access.readable();
-        let found = self
+        let mut found = self
             .store
             .list_policies(principal.scope(), filter, &readable, position, limit.saturating_add(1))
             .await?;
+        self.conceal_sources(principal, &mut found).await?;
         Ok(Page::cut(LIST, found, limit, |policy| Position::After(policy.id.0)))
     }
 
     pub async fn create_policy(&self, caller: &Caller, new: NewPolicy) -> Result<Policy> {
         self.authorize(&caller.principal, &CREATE)?;
         check_content("rule", &new.rule, CONTENT_BYTES_MAX)?;
-        check_name("domain", &new.domain)?;
+        check_domain("domain", Some(&new.domain))?;
         check_optional_name("required_role", new.required_role.as_deref())?;
         self.decide(caller, &CREATE, || {
             Box::pin(async {
@@ -123,7 +125,7 @@ impl Mnemic {
         }
         let role = patch.required_role.as_ref().and_then(|role| role.as_deref());
         check_optional_name("required_role", role)?;
-        self.decide(caller, &UPDATE, || {
+        let updated = self.decide(caller, &UPDATE, || {
             Box::pin(async {
                 let found = self.store.lookup_policy(caller.scope(), id).await?;
                 let mut policy = found
@@ -144,8 +146,20 @@ impl Mnemic {
                 policy.revision += 1;
                 Ok((policy.clone(), vec![Change::UpdatePolicy(policy)]))
             })
-        })
-        .await
+        });
+        let mut policy = updated.await?;
+        self.conceal_sources(&caller.principal, std::slice::from_mut(&mut policy)).await?;
+        Ok(policy)
+    }
+
+    /// A policy may rest on facts that not all of its readers can see.
+    async fn conceal_sources(&self, principal: &Principal, policies: &mut [Policy]) -> Result<()> {
+        let sources = policies.iter().flat_map(|policy| &policy.source_fact_ids).copied();
+        let seen = self.readable_ids(principal, sources.collect()).await?;
+        for policy in policies {
+            policy.source_fact_ids.retain(|id| seen.contains(id));
+        }
+        Ok(())
     }
 
     /// A policy rests on facts that its author can see.

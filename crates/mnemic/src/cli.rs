@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use mnemic_core::principal::Profile;
 use uuid::Uuid;
 
@@ -52,6 +52,15 @@ pub enum Command {
     /// Make, list and revoke tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Make and list domains, the knowledge areas of a workspace
+    #[command(subcommand)]
+    Domain(DomainCommand),
+    /// Say which role may read or write which domain
+    #[command(subcommand)]
+    Grant(GrantCommand),
+    /// Make, list and change the rules of domains
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),
@@ -323,6 +332,98 @@ pub enum TokenCommand {
     List,
     /// Refuse one from now on
     Revoke { id: Uuid },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DomainCommand {
+    /// Show those that may be read, and what may be done in each
+    List,
+    /// Make one
+    Create {
+        name: String,
+        /// What belongs into it
+        #[arg(long)]
+        description: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GrantCommand {
+    /// Show all
+    List,
+    /// Set one, whether or not it is there
+    Set {
+        /// A role that a token has, or `*` for every role
+        role: String,
+        /// A domain, or `*` for every domain
+        domain: String,
+        permission: PermissionArg,
+    },
+    /// Remove one
+    Remove { role: String, domain: String },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PermissionArg {
+    /// As if the domain were empty
+    None,
+    /// Search and retrieve
+    Read,
+    /// Create and change as well
+    Write,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Show those of the domains that may be read, newest first
+    List(PolicyListArgs),
+    /// Make one and print its id
+    Create {
+        /// What is to be obeyed; `-` reads it from standard input
+        rule: String,
+        #[arg(long)]
+        domain: String,
+        /// The id of a fact it derives from; may be given many times
+        #[arg(long, value_name = "ID")]
+        source: Vec<Uuid>,
+        /// Reserve writing to the domain for this role
+        #[arg(long, value_name = "ROLE")]
+        required_role: Option<String>,
+        /// Do not let it hold yet
+        #[arg(long)]
+        inactive: bool,
+    },
+    /// Change what is given
+    Update {
+        id: Uuid,
+        /// `-` reads it from standard input
+        #[arg(long)]
+        rule: Option<String>,
+        /// Instead of the facts it derived from; may be given many times
+        #[arg(long, value_name = "ID")]
+        source: Vec<Uuid>,
+        #[arg(long, value_name = "ROLE", conflicts_with = "no_required_role")]
+        required_role: Option<String>,
+        /// Let every role write again
+        #[arg(long)]
+        no_required_role: bool,
+        /// Switch it on or off
+        #[arg(long, value_name = "BOOL")]
+        active: Option<bool>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct PolicyListArgs {
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// Only those that hold (true), or only those that do not (false)
+    #[arg(long, value_name = "BOOL")]
+    pub active: Option<bool>,
+    #[arg(long)]
+    pub limit: Option<usize>,
+    #[arg(long)]
+    pub cursor: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

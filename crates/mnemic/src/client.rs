@@ -64,6 +64,10 @@ impl Client {
         self.call(Method::PUT, path, Some(body)).await
     }
 
+    pub async fn patch<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T> {
+        self.call(Method::PATCH, path, Some(body)).await
+    }
+
     pub async fn delete(&self, path: &str) -> Result<Value> {
         self.call(Method::DELETE, path, None).await
     }

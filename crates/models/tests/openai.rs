@@ -136,7 +136,7 @@ async fn unusable_answers_are_refused() {
     let infinite = r#"{"data":[{"index":0,"embedding":[1e39,1]}]}"#;
     assert!(failure(answer("200 OK", "", two)).await.contains("2 vectors for 1 texts"));
     assert!(failure(answer("200 OK", "", nan)).await.contains("not a list"));
-    assert!(failure(answer("200 OK", "", infinite)).await.contains("not finite"));
+    assert!(failure(answer("200 OK", "", infinite)).await.contains("not a list"));
 }
 
 #[tokio::test]

@@ -46,6 +46,7 @@ impl Log {
 #[derive(Debug, Default)]
 pub(crate) struct Reading<'a> {
     pub(crate) channel: Option<&'a str>,
+    pub(crate) conversation: Option<&'a str>,
     pub(crate) query: Option<&'a str>,
     pub(crate) found: Vec<&'a Memory>,
 }
@@ -107,6 +108,7 @@ impl Mnemic {
         }
         let mut entry = self.entry(principal, operation, started);
         entry.channel = reading.channel.map(str::to_owned);
+        entry.conversation_id = reading.conversation.map(str::to_owned);
         entry.target_channels = crossed;
         entry.query = reading.query.filter(|_| principal.audit >= Level::Reads).map(str::to_owned);
         entry.count = reading.found.len() as u64;
@@ -142,25 +144,12 @@ impl Mnemic {
 
     fn entry(&self, principal: &Principal, operation: &Operation, started: Timestamp) -> Entry {
         let at = self.clock.now();
+        let (id, name) = (self.ids.next(at), operation.name.to_owned());
         Entry {
-            id: self.ids.next(at),
-            at,
-            operation: operation.name.to_owned(),
-            token_id: principal.token_id.0,
-            role: principal.role.clone(),
             agent: principal.agent.clone(),
             user: principal.user.clone(),
-            session_id: None,
-            conversation_id: None,
-            channel: None,
-            target_channels: vec![],
-            domain: None,
-            query: None,
-            record_ids: vec![],
-            count: 0,
             latency_us: at.as_microsecond() - started.as_microsecond(),
-            error: None,
-            details: None,
+            ..Entry::new(id, at, name, principal.token_id.0, &principal.role)
         }
     }
 

@@ -74,12 +74,17 @@ pub struct Entry {
 impl Entry {
     /// What a job did by itself.
     pub(crate) fn of_job(job: &str, id: Uuid, at: Timestamp) -> Self {
+        Self::new(id, at, format!("job.{job}"), Uuid::nil(), "job")
+    }
+
+    /// An operation of which nothing more is known yet.
+    fn new(id: Uuid, at: Timestamp, operation: String, token_id: Uuid, role: &str) -> Self {
         Self {
             id,
             at,
-            operation: format!("job.{job}"),
-            token_id: Uuid::nil(),
-            role: "job".to_owned(),
+            operation,
+            token_id,
+            role: role.to_owned(),
             agent: None,
             user: None,
             session_id: None,
@@ -128,8 +133,26 @@ impl AuditFilter {
     }
 }
 
+impl Entry {
+    /// Leaves who did what, when, and how it went, but nothing of what it was done to.
+    fn without_content(self) -> Self {
+        Self {
+            target_channels: vec![],
+            query: None,
+            record_ids: vec![],
+            count: 0,
+            details: None,
+            ..self
+        }
+    }
+}
+
 impl Mnemic {
     /// What was done in the caller's workspace, newest first.
+    ///
+    /// Entries about domains that are closed to the caller are left out. An entry may also touch
+    /// records that it does not name the domain of, such as those that a recall by another role
+    /// returned: whoever may not read every domain sees no content of any entry.
     pub async fn list_audit(
         &self,
         principal: &Principal,
@@ -141,7 +164,15 @@ impl Mnemic {
         let (limit, position) = (page.limit()?, page.position(LIST)?);
         self.flush_audit().await;
         let scope = principal.scope();
-        let found = self.store.list_audit(scope, filter, position, limit.saturating_add(1)).await?;
-        Ok(Page::cut(LIST, found, limit, |entry| Position::After(entry.id)))
+        let readable = principal.access.readable();
+        let found = self
+            .store
+            .list_audit(scope, filter, &readable, position, limit.saturating_add(1))
+            .await?;
+        let page = Page::cut(LIST, found, limit, |entry| Position::After(entry.id));
+        if readable.is_everything() {
+            return Ok(page);
+        }
+        Ok(page.map(Entry::without_content))
     }
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::Memory;
 use crate::Mnemic;
 use crate::error::{Error, Result};
-use crate::grant::Permission;
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
@@ -87,48 +86,66 @@ impl Mnemic {
         self.decide(caller, &PURGE, || {
             Box::pin(async {
                 let before = self.stale_before(&caller.principal, purge.older_than_days).await?;
-                let mut ids = self.stale_ids(&caller.principal, purge, before).await?;
-                let more = ids.len() > PURGE_MAX;
-                ids.truncate(PURGE_MAX);
-                let changes = if purge.dry_run {
-                    vec![]
-                } else {
-                    ids.iter().map(|&id| Change::EraseStale { id, before }).collect()
-                };
+                let mut stale = self.purgeable(&caller.principal, purge, before).await?;
+                let more = stale.len() > PURGE_MAX;
+                stale.truncate(PURGE_MAX);
+                let ids = stale.iter().map(|memory| memory.id).collect();
+                let erase = |Memory { id, domain, .. }| Change::EraseStale { id, domain, before };
+                let changes =
+                    if purge.dry_run { vec![] } else { stale.into_iter().map(erase).collect() };
                 Ok((Purged { ids, dry_run: purge.dry_run, more }, changes))
             })
         })
         .await
     }
 
-    /// What a purge is about, with one more than it can take.
-    async fn stale_ids(
+    /// What a purge is about, with at least one more than it can take if there is more.
+    async fn purgeable(
         &self,
         principal: &Principal,
         purge: &Purge,
         before: Timestamp,
-    ) -> Result<Vec<MemoryId>> {
+    ) -> Result<Vec<Memory>> {
         let scope = principal.scope();
-        let stale = match &purge.ids {
-            None => {
-                let readable = principal.access.readable();
-                self.store.list_stale(scope, before, &readable, None, PURGE_MAX + 1).await?
-            }
-            Some(ids) if ids.len() > PURGE_MAX => {
+        if let Some(ids) = &purge.ids {
+            if ids.len() > PURGE_MAX {
                 let problem = format!("{} are more than the limit of {PURGE_MAX}", ids.len());
                 return Err(Error::invalid("ids", problem));
             }
-            Some(ids) => {
-                let ids: Vec<_> = BTreeSet::from_iter(ids).into_iter().copied().collect();
-                let mut named = self.store.lookup_memories(scope, &ids).await?;
-                named.retain(|memory| memory.is_stale(before) && principal.may_read(memory));
-                named
+            let ids: Vec<_> = BTreeSet::from_iter(ids).into_iter().copied().collect();
+            let mut named = self.store.lookup_memories(scope, &ids).await?;
+            named.retain(|memory| memory.is_stale(before) && principal.may_read(memory));
+            return self.writable(principal, named).await;
+        }
+        // What may be seen but not changed stays, and must not stand in the way of what comes
+        // after it.
+        let readable = principal.access.readable();
+        let (mut found, mut position) = (Vec::new(), None);
+        loop {
+            let page =
+                self.store.list_stale(scope, before, &readable, position, PURGE_MAX + 1).await?;
+            let is_last = page.len() <= PURGE_MAX;
+            position = page.last().map(|memory| Position::After(memory.id.0));
+            found.extend(self.writable(principal, page).await?);
+            if is_last || found.len() > PURGE_MAX {
+                return Ok(found);
             }
-        };
-        // What may be seen but not changed stays.
-        let writable =
-            |m: &&Memory| principal.access.permission(m.domain.as_deref()) == Permission::Write;
-        Ok(stale.iter().filter(writable).map(|memory| memory.id).collect())
+        }
+    }
+
+    /// Those that the caller may change.
+    async fn writable(
+        &self,
+        principal: &Principal,
+        mut memories: Vec<Memory>,
+    ) -> Result<Vec<Memory>> {
+        let domains: BTreeSet<_> = memories.iter().filter_map(|m| m.domain.clone()).collect();
+        for domain in domains {
+            if self.refuse_write(principal, &domain).await?.is_some() {
+                memories.retain(|memory| memory.domain.as_ref() != Some(&domain));
+            }
+        }
+        Ok(memories)
     }
 
     async fn stale_before(&self, principal: &Principal, days: Option<u32>) -> Result<Timestamp> {

@@ -6,9 +6,10 @@ use super::create::{check_confidence, check_names, check_validity};
 use super::{Kind, Memory, Temporal};
 use crate::Mnemic;
 use crate::clock::micros;
+use crate::domain::check_domain;
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
-use crate::principal::{Action, Caller, Operation};
+use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_name, check_optional_name};
 
@@ -41,7 +42,7 @@ impl MemoryPatch {
         if let Some(channel) = &self.channel {
             check_name("channel", channel)?;
         }
-        check_optional_name("domain", self.domain.as_ref().and_then(|d| d.as_deref()))?;
+        check_domain("domain", self.domain.as_ref().and_then(|d| d.as_deref()))?;
         check_optional_name("topic", self.topic.as_ref().and_then(|t| t.as_deref()))?;
         check_optional_name("source", self.source.as_ref().and_then(|s| s.as_deref()))?;
         check_names("source_ids", self.source_ids.as_deref().unwrap_or_default())?;
@@ -90,13 +91,10 @@ impl Mnemic {
     ) -> Result<Memory> {
         self.authorize(&caller.principal, &UPDATE)?;
         patch.check()?;
-        self.decide(caller, &UPDATE, || {
+        let updated = self.decide(caller, &UPDATE, || {
             Box::pin(async {
-                let mut memory = self.visible_memory(&caller.principal, id).await?;
                 // What leaves a domain is a change of that one, too.
-                if let Some(domain) = &memory.domain {
-                    self.check_write(&caller.principal, domain).await?;
-                }
+                let mut memory = self.writable_memory(&caller.principal, id).await?;
                 let content_changed = patch.apply(&mut memory)?;
                 let domain = memory.domain.as_deref();
                 let domain = domain.map(|domain| self.domain_change(&caller.principal, domain));
@@ -125,10 +123,12 @@ impl Mnemic {
                 // Otherwise the newer one could be erased, or itself be replaced by this one,
                 // between the decision and the commit.
                 let memory = memory.clone();
-                Ok((memory, vec![Change::RequireLive(newer.id), replaced, edge]))
+                let mut changes = vec![Change::RequireLive(newer.id), replaced, edge];
+                changes.extend(domain);
+                Ok((memory, changes))
             })
-        })
-        .await
+        });
+        self.shown(&caller.principal, updated.await?).await
     }
 
     /// Makes a suggestion authoritative. Promoting a fact changes nothing.
@@ -177,9 +177,12 @@ impl Mnemic {
 
     pub async fn restore_memory(&self, caller: &Caller, id: MemoryId) -> Result<Memory> {
         self.authorize(&caller.principal, &RESTORE)?;
-        self.decide(caller, &RESTORE, || {
+        let restored = self.decide(caller, &RESTORE, || {
             Box::pin(async {
                 let mut memory = self.readable_memory(&caller.principal, id).await?;
+                if let Some(domain) = &memory.domain {
+                    self.check_write(&caller.principal, domain).await?;
+                }
                 if memory.deleted_at.is_none() {
                     return Ok((memory, vec![]));
                 }
@@ -188,8 +191,8 @@ impl Mnemic {
                 // No change of the model reached it while it was hidden: its vector is made anew.
                 Ok((memory.clone(), vec![Change::UpdateMemory { memory, content_changed: true }]))
             })
-        })
-        .await
+        });
+        self.shown(&caller.principal, restored.await?).await
     }
 
     /// Removes a memory for good, deleted softly before or not.
@@ -198,10 +201,7 @@ impl Mnemic {
         self.decide(caller, &ERASE, || {
             Box::pin(async {
                 let memory = self.readable_memory(&caller.principal, id).await?;
-                if let Some(domain) = &memory.domain {
-                    self.check_write(&caller.principal, domain).await?;
-                }
-                Ok(((), vec![Change::EraseMemory(id)]))
+                Ok(((), vec![Change::EraseMemory { id, domain: memory.domain }]))
             })
         })
         .await
@@ -216,9 +216,9 @@ impl Mnemic {
         change: impl Fn(&mut Memory) -> Result<bool> + Sync,
     ) -> Result<Memory> {
         self.authorize(&caller.principal, operation)?;
-        self.decide(caller, operation, || {
+        let changed = self.decide(caller, operation, || {
             Box::pin(async {
-                let before = self.visible_memory(&caller.principal, id).await?;
+                let before = self.writable_memory(&caller.principal, id).await?;
                 let mut memory = before.clone();
                 self.stamp(&mut memory);
                 if !change(&mut memory)? {
@@ -226,8 +226,23 @@ impl Mnemic {
                 }
                 Ok((memory.clone(), vec![Change::UpdateMemory { memory, content_changed: false }]))
             })
-        })
-        .await
+        });
+        self.shown(&caller.principal, changed.await?).await
+    }
+
+    /// The record, if the caller may change it, even where nothing will change.
+    async fn writable_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
+        let memory = self.visible_memory(principal, id).await?;
+        if let Some(domain) = &memory.domain {
+            self.check_write(principal, domain).await?;
+        }
+        Ok(memory)
+    }
+
+    /// A changed memory, as the caller may see it.
+    async fn shown(&self, principal: &Principal, mut memory: Memory) -> Result<Memory> {
+        self.conceal(principal, vec![&mut memory]).await?;
+        Ok(memory)
     }
 
     fn stamp(&self, memory: &mut Memory) -> Timestamp {

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::Mnemic;
 use crate::clock::micros;
+use crate::domain::check_domain;
 use crate::edge::{Edge, SUPERSEDES};
 use crate::error::{Code, Error, Result};
 use crate::ids::{EdgeId, MemoryId};
@@ -42,7 +43,7 @@ impl NewMemory {
     fn check(&self) -> Result<()> {
         check_content("content", &self.content, CONTENT_BYTES_MAX)?;
         check_optional_name("channel", self.channel.as_deref())?;
-        check_optional_name("domain", self.domain.as_deref())?;
+        check_domain("domain", self.domain.as_deref())?;
         check_optional_name("topic", self.topic.as_deref())?;
         check_optional_name("source", self.source.as_deref())?;
         check_names("source_ids", &self.source_ids)?;

@@ -169,7 +169,8 @@ impl Mnemic {
     pub async fn get_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
         self.authorize(principal, &GET)?;
         let started = self.clock.now();
-        let memory = self.visible_memory(principal, id).await?;
+        let mut memory = self.visible_memory(principal, id).await?;
+        self.conceal(principal, vec![&mut memory]).await?;
         let reading = Reading { found: vec![&memory], ..Reading::default() };
         self.note_read(principal, &GET, &reading, started);
         Ok(memory)
@@ -186,9 +187,11 @@ impl Mnemic {
         self.authorize(principal, &LIST_MEMORIES)?;
         filter.check()?;
         let started = self.clock.now();
-        let listed = self.list_page(principal, filter, words, page).await?;
+        let mut listed = self.list_page(principal, filter, words, page).await?;
+        self.conceal(principal, listed.items.iter_mut().collect()).await?;
         let reading = Reading {
             channel: filter.channel.as_deref(),
+            conversation: None,
             query: words,
             found: listed.items.iter().collect(),
         };
@@ -236,7 +239,9 @@ impl Mnemic {
         let filter = SearchFilter::of_list(filter, principal.access.readable());
         let hits = self.store.search_words(scope, words, &filter, depth).await?;
         let ids: Vec<_> = hits.iter().skip(skip).map(|hit| MemoryId(hit.id)).collect();
-        let found = self.store.lookup_memories(scope, &ids).await?;
+        let mut found = self.store.lookup_memories(scope, &ids).await?;
+        // One may have moved to another domain since it was found.
+        found.retain(|memory| principal.may_read(memory));
         let placed = (skip as u64 + 1..).zip(found).collect();
         let page = Page::cut(WORDS_LIST, placed, limit, |(place, _)| Position::Skip(*place));
         Ok(page.map(|(_, memory)| memory))

@@ -6,7 +6,7 @@
 mod filter;
 mod fuse;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -191,7 +191,9 @@ impl Mnemic {
         if searches.iter().all(|search| search.degraded.is_some()) {
             return Err(self.first_failure(scope, request, &filter).await);
         }
-        let mut items = self.weigh(scope, &searches, limit).await?;
+        let mut items = self.weigh(principal, &searches, limit).await?;
+        self.conceal(principal, items.iter_mut().map(|(item, _)| &mut item.memory).collect())
+            .await?;
         if request.explain {
             self.explain(scope, request, &searches, &mut items).await?;
         }
@@ -200,6 +202,7 @@ impl Mnemic {
         self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         let reading = Reading {
             channel: request.channel.as_deref(),
+            conversation: request.conversation_id.as_deref(),
             query: Some(&request.query),
             found: items.iter().map(|item| &item.memory).collect(),
         };
@@ -208,19 +211,30 @@ impl Mnemic {
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
         Ok(Bundle {
             items,
-            degraded: self.degraded(scope, request, &searches),
+            degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
             took,
         })
     }
 
     /// What could not serve, and what could not serve in full.
-    fn degraded(&self, scope: Scope, request: &RecallRequest, searches: &[Search]) -> Vec<String> {
+    fn degraded(
+        &self,
+        principal: &Principal,
+        request: &RecallRequest,
+        searches: &[Search],
+    ) -> Vec<String> {
         let mut degraded: Vec<_> =
             searches.iter().filter_map(|search| search.degraded.clone()).collect();
-        let waiting = self.fill.waiting_in(scope);
+        let waiting = self.fill.waiting_in(principal.scope());
         if degraded.is_empty() && waiting > 0 && request.wants(Technique::Vectors) {
-            degraded.push(format!("vectors: {waiting} texts are still being embedded"));
+            // How many would count what the caller may not see.
+            let many = if principal.access.readable().is_everything() {
+                format!("{waiting} texts")
+            } else {
+                "some texts".to_owned()
+            };
+            degraded.push(format!("vectors: {many} are still being embedded"));
         }
         degraded
     }
@@ -301,7 +315,7 @@ impl Mnemic {
 
     async fn weigh(
         &self,
-        scope: Scope,
+        principal: &Principal,
         searches: &[Search],
         limit: usize,
     ) -> Result<Vec<(Recalled, Factors)>> {
@@ -313,10 +327,11 @@ impl Mnemic {
         let now = self.clock.now();
         let mut items: Vec<_> = self
             .store
-            .lookup_memories(scope, &ids)
+            .lookup_memories(principal.scope(), &ids)
             .await?
             .into_iter()
-            .filter(|memory| memory.deleted_at.is_none())
+            // One may have been deleted, or moved to another domain, since it was found.
+            .filter(|memory| memory.deleted_at.is_none() && principal.may_read(memory))
             .filter_map(|memory| {
                 let base = fused.iter().find(|f| f.id == memory.id.0)?.score;
                 let temporal = memory.tense(now);
@@ -329,8 +344,10 @@ impl Mnemic {
             b.score.total_cmp(&a.score).then_with(|| b.memory.id.cmp(&a.memory.id))
         });
         // A fact and its copy in another channel are one answer: the better placed.
-        let mut told = HashSet::new();
-        items.retain(|(recalled, _)| told.insert(recalled.memory.content.clone()));
+        let mut told: HashMap<String, String> = HashMap::new();
+        items.retain(|(Recalled { memory: Memory { content, channel, .. }, .. }, _)| {
+            told.entry(content.clone()).or_insert_with(|| channel.clone()) == channel
+        });
         items.truncate(limit);
         Ok(items)
     }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::audit::{AuditFilter, Entry};
 use crate::error::Result;
+use crate::grant::Readable;
 use crate::page::Position;
 use crate::principal::Scope;
 
@@ -15,6 +16,7 @@ pub trait AuditStore {
         &self,
         scope: Scope,
         filter: &AuditFilter,
+        readable: &Readable,
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Entry>>;

@@ -56,11 +56,15 @@ pub enum Change {
     /// A memory that is deleted or replaced by now is a lost race. For decisions that rest on a
     /// memory which they do not change.
     RequireLive(MemoryId),
-    /// Removes a memory with its vectors, edges, citations and kept answers.
-    EraseMemory(MemoryId),
+    /// Removes a memory of a domain, with its vectors, edges, citations and kept answers.
+    EraseMemory {
+        id: MemoryId,
+        domain: Option<String>,
+    },
     /// The same, if it is still stale with regard to `before`.
     EraseStale {
         id: MemoryId,
+        domain: Option<String>,
         before: Timestamp,
     },
     AddEdge(Edge),
@@ -100,6 +104,7 @@ impl Change {
         match self {
             Self::PutDomain(domain) => Some(&domain.name),
             Self::AddPolicy(policy) | Self::UpdatePolicy(policy) => Some(&policy.domain),
+            Self::EraseMemory { domain, .. } | Self::EraseStale { domain, .. } => domain.as_deref(),
             _ => self.memory().and_then(|memory| memory.domain.as_deref()),
         }
     }
@@ -108,7 +113,7 @@ impl Change {
     pub(crate) fn record(&self) -> Option<Uuid> {
         match self {
             Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => Some(memory.id.0),
-            Self::EraseMemory(id)
+            Self::EraseMemory { id, .. }
             | Self::EraseStale { id, .. }
             | Self::CountCitation { memory_id: id, .. } => Some(id.0),
             Self::AddPolicy(policy) | Self::UpdatePolicy(policy) => Some(policy.id.0),

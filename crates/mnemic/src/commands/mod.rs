@@ -6,11 +6,14 @@ mod backup;
 mod bench;
 mod db;
 mod doctor;
+mod domain;
 mod foreign;
+mod grant;
 mod job;
 mod mcp;
 mod memory;
 mod migrate;
+mod policy;
 mod recall;
 mod run;
 mod serve;
@@ -66,6 +69,9 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Slot(command) => slot::run(client, common, command).await,
         Command::Workspace(command) => workspace::run(client, common, command).await,
         Command::Token(command) => token::run(client, common, command).await,
+        Command::Domain(command) => domain::run(client, common, command).await,
+        Command::Grant(command) => grant::run(client, common, command).await,
+        Command::Policy(command) => policy::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,

@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "nothing of a test can be reached from outside")]
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 
+mod access;
 mod archive;
 mod backup;
 mod cli;

@@ -109,7 +109,7 @@ mod tests {
         assert!(problem(r#"{"data":[{"index":7,"embedding":[1]}]}"#, 1).contains("indices"));
         assert!(problem(r#"{"data":[{"index":0,"embedding":[]}]}"#, 1).contains("0 dimensions"));
         assert!(problem(r#"{"data":[{"index":0,"embedding":[0,0]}]}"#, 1).contains("zero"));
-        assert!(problem(r#"{"data":[{"index":0,"embedding":[1e39]}]}"#, 1).contains("not finite"));
+        assert!(problem(r#"{"data":[{"index":0,"embedding":[1e39]}]}"#, 1).contains("not a list"));
         assert!(problem(r#"{"data":[{"index":0,"embedding":[NaN]}]}"#, 1).contains("not a list"));
         let wide = format!(r#"{{"data":[{{"index":0,"embedding":[1{}]}}]}}"#, ",1".repeat(4096));
         assert!(problem(&wide, 1).contains("4097 dimensions"));

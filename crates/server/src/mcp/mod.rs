@@ -8,11 +8,14 @@
 //! together. Nothing here decides what memory means, and nothing here imports another surface.
 
 mod audit;
+mod domain;
 mod edge;
+mod grant;
 mod handler;
 mod input;
 mod job;
 mod memory;
+mod policy;
 mod prompt;
 mod recall;
 mod resource;

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::wire::PageResponse;
+use crate::wire::grant::PermissionWire;
 use crate::wire::memory::{KindWire, MemoryResponse, TemporalWire};
 use crate::wire::recall::{RecallItem, RecallResponse};
 
@@ -45,6 +46,29 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
         }
     }
     text
+}
+
+/// A list with a line for each item. Whoever makes the lines has quoted what was stored.
+pub(super) fn lines(items: impl Iterator<Item = String>, next_cursor: Option<&str>) -> String {
+    let mut text = String::new();
+    for item in items {
+        let _ = write!(text, "\n- {item}");
+    }
+    if text.is_empty() {
+        return "Nothing found.".to_owned();
+    }
+    if let Some(cursor) = next_cursor {
+        let _ = write!(text, "\nThere are more: call again with cursor {cursor}");
+    }
+    format!("{DATA}{text}")
+}
+
+pub(super) fn permission(permission: PermissionWire) -> &'static str {
+    match permission {
+        PermissionWire::None => "none",
+        PermissionWire::Read => "read",
+        PermissionWire::Write => "write",
+    }
 }
 
 pub(super) fn page(page: &PageResponse<MemoryResponse>) -> String {

@@ -13,7 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Profile, audit, input, job, memory, recall, run, schema, slot, workspace};
+use super::{
+    Profile, audit, domain, grant, input, job, memory, policy, recall, run, schema, slot, workspace,
+};
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
 /// tool's output schema, and some clients check it even when the call failed.
@@ -191,6 +193,9 @@ impl Table {
             workspace::tools(),
             job::tools(),
             audit::tools(),
+            domain::tools(),
+            grant::tools(),
+            policy::tools(),
         ];
         Self { tools: nouns.into_iter().flatten().collect(), dotted }
     }

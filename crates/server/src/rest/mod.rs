@@ -2,14 +2,17 @@
 #![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
 
 mod audit;
+mod domain;
 mod errors;
 mod extract;
+mod grant;
 mod health;
 mod job;
 mod json;
 mod memory;
 mod memory_care;
 mod parameters;
+mod policy;
 mod recall;
 mod responses;
 mod run;
@@ -46,6 +49,9 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(memory::router())
         .merge(memory_care::router())
         .merge(audit::router())
+        .merge(domain::router())
+        .merge(grant::router())
+        .merge(policy::router())
         .merge(run::router())
         .merge(recall::router())
         .merge(slot::router())

@@ -18,8 +18,9 @@ pub(super) struct BodyFaults;
 /// What a request that changes something can meet.
 pub(super) struct WriteFaults;
 
-/// What writing a slot can meet, for which there may be no room.
-pub(super) struct SlotFaults;
+/// What putting something in its place can meet: no key, but perhaps no room, or somebody else who
+/// is at it.
+pub(super) struct PutFaults;
 
 /// What a probe can meet.
 pub(super) struct ProbeFaults;
@@ -50,7 +51,7 @@ impl IntoResponses for WriteFaults {
     }
 }
 
-impl IntoResponses for SlotFaults {
+impl IntoResponses for PutFaults {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         faults(&[READ, BODY, &[409]])
     }

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::extract::{Auth, Body, ConversationId, Json, NoParameters, Query, SlotSegment};
 use super::parameters::PageParameters;
-use super::responses::{ReadFaults, SlotFaults};
+use super::responses::{PutFaults, ReadFaults};
 use crate::http::problem::Result;
 use crate::wire::PageResponse;
 use crate::wire::slot::{ClearedSlotsResponse, SlotRequest, SlotResponse};
@@ -67,7 +67,7 @@ struct SlotPath {
     operation_id = "put_slot",
     params(SlotPath),
     request_body(content = SlotRequest, example = json!({"value": {"step": 2}, "ttl_seconds": 600})),
-    responses((status = 200, body = SlotResponse), SlotFaults),
+    responses((status = 200, body = SlotResponse), PutFaults),
 )]
 async fn put(
     State(mnemic): State<Arc<Mnemic>>,

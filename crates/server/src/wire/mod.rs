@@ -4,9 +4,12 @@
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
 pub mod audit;
+pub mod domain;
+pub mod grant;
 pub mod health;
 pub mod job;
 pub mod memory;
+pub mod policy;
 pub mod recall;
 pub mod run;
 pub mod slot;

@@ -30,6 +30,8 @@ async fn every_tool_answers_as_its_schema_says() {
         let id = client.remember("we deploy on Tuesdays").await;
         let old = client.remember("we deploy on Mondays").await;
         let stale = client.remember("lunch was good").await;
+        let policy = json!({"rule": "never on Fridays", "domain": "deploys"});
+        let policy = client.done("policy_create", policy).await["id"].clone();
         let cited = format!("done as [mem:{id}] says, not [mem:{NOBODY}] or [mem:x]");
         let full = json!({"content": "the API is versioned by header", "kind": "fact",
             "channel": "api", "domain": "api-design", "topic": "versions", "confidence": 0.9,
@@ -77,6 +79,20 @@ async fn every_tool_answers_as_its_schema_says() {
             ("jobs_list", json!({})),
             ("audit_list", json!({"operation": "memory.", "limit": 3})),
             ("workspace_update_settings", json!({"memory": {"retention_days": 30}})),
+            ("domain_create", json!({"name": "security", "description": "keys\nand secrets"})),
+            ("domain_list", json!({})),
+            (
+                "grant_set",
+                json!({"grants": [{"role": "agent", "domain": "security", "permission": "read"}]}),
+            ),
+            ("grant_list", json!({})),
+            (
+                "policy_create",
+                json!({"rule": "look twice", "domain": "security", "source_fact_ids": [id],
+                    "required_role": "member"}),
+            ),
+            ("policy_update", json!({"id": policy, "clear": ["required_role"], "active": true})),
+            ("policy_list", json!({"domain": "deploys", "active": true})),
         ];
         for (tool, arguments) in calls {
             tried.insert(tool);

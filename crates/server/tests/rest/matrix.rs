@@ -52,10 +52,12 @@ impl Route {
         let last = self.template.rsplit('/').next().unwrap();
         let body = match (self.method.as_str(), last) {
             ("POST", "memories" | "supersede") => json!({"content": "left by a stranger"}),
+            ("POST", "policies") => json!({"rule": "left by a stranger", "domain": "strangers"}),
+            ("PUT", "grants") => json!([]),
             ("POST", "recall") => json!({"query": "secret"}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),
-            ("POST", "workspaces") => json!({"name": "strangers"}),
+            ("POST", "domains" | "workspaces") => json!({"name": "strangers"}),
             ("POST", "tokens") => json!({"role": "admin"}),
             ("PUT", "{slot}") => json!({"value": "left by a stranger"}),
             ("PATCH" | "PUT", _) => json!({}),
@@ -90,7 +92,7 @@ async fn routes(house: &House) -> Vec<Route> {
         let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
         routes.push(Route { method: Method::POST, template });
     }
-    assert!(routes.len() >= 33, "only {} routes", routes.len());
+    assert!(routes.len() >= 40, "only {} routes", routes.len());
     routes
 }
 

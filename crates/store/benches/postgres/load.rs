@@ -146,6 +146,11 @@ pub(super) async fn words(place: &Place, workspace: Uuid) {
                ON CONFLICT (workspace_id) DO UPDATE
                SET documents = excluded.documents, length = excluded.length";
     place.owner.execute(sql, &[&workspace]).await.unwrap();
+    let sql = "INSERT INTO word_terms
+               SELECT workspace_id, term, count(*) FROM word_postings
+               WHERE workspace_id = $1 GROUP BY workspace_id, term
+               ON CONFLICT (workspace_id, term) DO UPDATE SET documents = excluded.documents";
+    place.owner.execute(sql, &[&workspace]).await.unwrap();
 }
 
 /// pgvector's binary form.

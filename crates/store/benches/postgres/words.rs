@@ -16,17 +16,24 @@ pub(super) async fn run(place: &Place, items: &[usize]) {
         let workspace = Uuid::from_u128(u128::try_from(*size).unwrap() << 64);
         load::workspace(place, workspace, *size).await;
         load::words(place, workspace).await;
-        let sql = "VACUUM ANALYZE memories, word_documents, word_postings";
+        let sql = "VACUUM ANALYZE memories, word_documents, word_postings, word_terms";
         place.owner.batch_execute(sql).await.unwrap();
         let engine = place.open().await;
-        for (name, queries) in [("usual, 3 to 6", usual()), ("common, 4", common())] {
+        let channel = Some(vec!["c7".to_owned()]);
+        let narrow = SearchFilter { channels: channel, ..SearchFilter::default() };
+        for (name, queries, filter) in [
+            ("usual, 3 to 6", usual(), SearchFilter::default()),
+            ("common, 4", common(), SearchFilter::default()),
+            ("usual, in 1 %", usual(), narrow.clone()),
+            ("common, in 1 %", common(), narrow),
+        ] {
             let mut times = Vec::new();
             for (number, query) in queries.iter().enumerate() {
                 let scope = Scope::Workspace(workspace);
-                let filter = SearchFilter::default();
                 let search = engine.search_words(scope, query, &filter, FOUND_PER_TECHNIQUE);
                 let (took, hits) = timed(search).await;
-                assert!(!hits.unwrap().is_empty(), "{query}");
+                let found = !hits.unwrap().is_empty();
+                assert!(found || filter.channels.is_some(), "{query}");
                 if number >= WARM_UP {
                     times.push(took);
                 }

@@ -45,6 +45,17 @@ static COUNTED: Statement = Statement::workspace(
      ) AS there LEFT JOIN word_statistics s ON s.workspace_id = $1
      WHERE there.documents <> coalesce(s.documents, 0) OR there.length <> coalesce(s.length, 0)",
 );
+static TERMS_COUNTED: Statement = Statement::workspace(
+    "check.terms_counted",
+    "SELECT count(*) AS rows FROM (
+         SELECT counted.term FROM (
+             SELECT p.term, 1 AS documents FROM word_postings p WHERE p.workspace_id = $1
+             UNION ALL
+             SELECT t.term, -t.documents FROM word_terms t WHERE t.workspace_id = $1
+         ) AS counted
+         GROUP BY counted.term HAVING sum(counted.documents) <> 0 OR max(counted.documents) <= 0
+     ) AS wrong",
+);
 static VECTORS: Statement = Statement::workspace(
     "check.vectors",
     "SELECT count(*) AS rows FROM vectors v
@@ -52,12 +63,14 @@ static VECTORS: Statement = Statement::workspace(
      WHERE v.workspace_id = $1 AND m.id IS NULL",
 );
 
-pub(super) static ALL: &[&Statement] = &[&WORKSPACES, &WORDS, &LISTED, &COUNTED, &VECTORS];
+pub(super) static ALL: &[&Statement] =
+    &[&WORKSPACES, &WORDS, &LISTED, &COUNTED, &TERMS_COUNTED, &VECTORS];
 
-const AGREEMENTS: [(&str, &Statement, &str); 4] = [
+const AGREEMENTS: [(&str, &Statement, &str); 5] = [
     ("words", &WORDS, "memories are not found by words: update each to have it listed again"),
     ("words", &LISTED, "lists of words are left of what is gone: restore a backup, or report it"),
     ("words", &COUNTED, "statistics of words are wrong, which shifts ranks: report it"),
+    ("words", &TERMS_COUNTED, "words are counted wrong, which shifts ranks: report it"),
     ("vectors", &VECTORS, "vectors are left of what is gone: restore a backup, or report it"),
 ];
 

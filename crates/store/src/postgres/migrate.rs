@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(3, "0003", "audit"),
     migration!(4, "0004", "access"),
     migration!(5, "0005", "sighting"),
+    migration!(6, "0006", "words"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

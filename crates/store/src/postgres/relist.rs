@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::error::{pool_error, store_error};
 use super::transfer::begin;
 use super::{PostgresEngine, words};
-use crate::{Batch, Engine as _, Fields as _, Row, Scope, Statement, Step, values};
+use crate::{Batch, Engine as _, Fields as _, Row, Scope, Statement, values};
 
 /// Texts to a lot: its words are sorted before they go in, so more of them means that
 /// neighbours in the lists are written together.
@@ -69,7 +69,17 @@ static COUNT: Statement = Statement::workspace(
      SET documents = excluded.documents, length = excluded.length",
 );
 
-pub(super) static ALL: &[&Statement] = &[&WALK, &ORPHANS, &PUT_MANY, &LIST_MANY, &COUNT];
+static CLEAR_TERMS: Statement =
+    Statement::workspace("words.clear_terms", "DELETE FROM word_terms WHERE workspace_id = $1");
+
+static COUNT_TERMS: Statement = Statement::workspace(
+    "words.count_terms",
+    "INSERT INTO word_terms (workspace_id, term, documents)
+     SELECT $1, p.term, count(*) FROM word_postings p WHERE p.workspace_id = $1 GROUP BY p.term",
+);
+
+pub(super) static ALL: &[&Statement] =
+    &[&WALK, &ORPHANS, &PUT_MANY, &LIST_MANY, &COUNT, &CLEAR_TERMS, &COUNT_TERMS];
 
 /// Lists every text of the workspace that is not listed as it is, and says how many those were.
 pub(super) async fn relist(
@@ -100,7 +110,9 @@ pub(super) async fn relist(
         listed += wait(&mut under_way).await?;
         tell(listed);
     }
-    engine.write(scope, Step::new(&COUNT, vec![]).into()).await?;
+    let mut counted = Batch::new();
+    counted.run(&COUNT, vec![]).run(&CLEAR_TERMS, vec![]).run(&COUNT_TERMS, vec![]);
+    engine.write(scope, counted).await?;
     Ok(listed)
 }
 

@@ -27,10 +27,17 @@ impl SearchEngine for PostgresEngine {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let Some((statement, params)) = words::search(query, filter, limit) else {
+        let Some(asked) = words::Asked::new(query, filter, limit) else {
             return Ok(Vec::new());
         };
-        self.read(scope, statement, params).await?.iter().map(words::hit).collect()
+        let depth = asked.depth();
+        let mut rows = self.last(scope, asked.search(depth)).await?;
+        if let Some(depth) = depth
+            && asked.is_short(&rows, depth)?
+        {
+            rows = self.last(scope, asked.search(None)).await?;
+        }
+        rows.iter().map(words::hit).collect()
     }
 
     async fn search_vectors(

@@ -20,7 +20,12 @@ use crate::statements::memory;
 use crate::{Batch, Fields, Row, Scope, Statement, Value, values};
 
 /// What this engine keeps in tables and the embedded one in its index.
-pub(super) const TABLES: [&str; 3] = ["word_documents", "word_postings", "word_statistics"];
+pub(super) const TABLES: [&str; 4] =
+    ["word_documents", "word_postings", "word_statistics", "word_terms"];
+
+/// Where nothing but what is superseded is left out, this many times as many as are wanted are
+/// looked at first. Nearly always that is enough, and the others need no order.
+const DEPTH: usize = 4;
 
 /// The texts of `$2` that can be found, each with the digest of the one whose words are listed.
 static TEXTS: Statement = Statement::workspace(
@@ -76,6 +81,39 @@ static GIVE: Statement = Statement::workspace(
          length = word_statistics.length + excluded.length",
 );
 
+/// As [`TAKE`] and [`GIVE`], for how many documents have each term.
+static TAKE_TERMS: Statement = Statement::workspace(
+    "words.take_terms",
+    "UPDATE word_terms SET documents = word_terms.documents - gone.documents
+     FROM (SELECT had.term, count(*) AS documents
+           FROM word_documents d CROSS JOIN LATERAL jsonb_array_elements_text(d.terms) AS had (term)
+           WHERE d.workspace_id = $1
+             AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
+           GROUP BY had.term) AS gone
+     WHERE word_terms.workspace_id = $1 AND word_terms.term = gone.term",
+);
+
+/// A term that nobody has any more is a word of an erased text.
+static FORGET_TERMS: Statement = Statement::workspace(
+    "words.forget_terms",
+    "DELETE FROM word_terms WHERE workspace_id = $1 AND documents <= 0
+       AND term IN (SELECT jsonb_array_elements_text(d.terms) FROM word_documents d
+                    WHERE d.workspace_id = $1
+                      AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid)))",
+);
+
+static GIVE_TERMS: Statement = Statement::workspace(
+    "words.give_terms",
+    "INSERT INTO word_terms (workspace_id, term, documents)
+     SELECT $1, has.term, count(*)
+     FROM word_documents d CROSS JOIN LATERAL jsonb_array_elements_text(d.terms) AS has (term)
+     WHERE d.workspace_id = $1
+       AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
+     GROUP BY has.term
+     ON CONFLICT (workspace_id, term) DO UPDATE
+     SET documents = word_terms.documents + excluded.documents",
+);
+
 /// `$3` has the terms and `$4`, in the same order, how often each occurs.
 static LIST: Statement = Statement::workspace(
     "words.list",
@@ -84,39 +122,61 @@ static LIST: Statement = Statement::workspace(
             CAST(jsonb_array_elements_text($4) AS smallint), $5",
 );
 
+/// Room for the scores of a great workspace's common words. Compiling the statement, or sharing it
+/// out, would take longer than running it.
+static SEARCH_SETTINGS: Statement = Statement::workspace(
+    "words.search_settings",
+    "SELECT set_config('work_mem', '32MB', true), set_config('jit', 'off', true),
+            set_config('max_parallel_workers_per_gather', '0', true), CAST($1 AS uuid)",
+);
+
+/// Everything that has one of the terms is scored; the best `$17` are taken in order, and looked
+/// at until `$12` have passed the filter, because a look at a memory costs more than its score.
+/// Each row says how many postings there were.
+///
 /// Scores are summed as whole numbers, so that equal texts have equal scores in whatever order
 /// their words are met. `$13` has the terms, `$14` is how many of the rarest count, `$15` and
-/// `$16` are the constants of BM25. The terms are given as arrays, too, because the planner then
-/// goes by the index whatever it believes of their number.
+/// `$16` are the constants of BM25. What a posting does not change is computed once for its term.
+/// `OFFSET 0` keeps the planner to the index, whatever it believes of a term's postings.
 static SEARCH: Statement = Statement::workspace(
     "words.search",
     concat!(
         "WITH held AS MATERIALIZED (
-             SELECT p.term, count(*) AS documents FROM word_postings p
-             WHERE p.workspace_id = $1
-               AND p.term = ANY (ARRAY(SELECT jsonb_array_elements_text($13)))
-             GROUP BY p.term ORDER BY documents, p.term LIMIT $14
+             SELECT t.term, t.documents FROM word_terms t
+             WHERE t.workspace_id = $1
+               AND t.term = ANY (ARRAY(SELECT jsonb_array_elements_text($13)))
+             ORDER BY t.documents, t.term LIMIT $14
          ), totals AS MATERIALIZED (
              SELECT s.documents, greatest(
                         CAST(s.length AS double precision) / greatest(s.documents, 1), 1) AS length
              FROM word_statistics s WHERE s.workspace_id = $1
          ), asked AS MATERIALIZED (
-             SELECT held.term, totals.length,
-                    ln(1 + greatest(totals.documents - held.documents + CAST(0.5 AS double precision), 0)
-                           / (held.documents + 0.5)) AS weight
+             SELECT held.term, 1048576 * (CAST($15 AS double precision) + 1) * ln(
+                        1 + greatest(
+                            totals.documents - held.documents + CAST(0.5 AS double precision), 0)
+                        / (held.documents + 0.5)) AS weight,
+                    $15 * (1 - CAST($16 AS double precision)) AS norm,
+                    $15 * $16 / totals.length AS norm_by_length
              FROM held CROSS JOIN totals
          )
-         SELECT p.item_id, sum(CAST(floor(
-                    1048576 * asked.weight * p.frequency * (CAST($15 AS double precision) + 1)
-                    / (p.frequency + $15 * (1 - CAST($16 AS double precision)
-                                            + $16 * p.length / asked.length))
-                ) AS bigint)) / CAST(1048576 AS double precision) AS score
-         FROM asked JOIN word_postings p ON p.workspace_id = $1 AND p.term = asked.term
-              AND p.term = ANY (ARRAY(SELECT asked.term FROM asked))
-         JOIN memories m ON m.workspace_id = $1 AND m.id = p.item_id
-         WHERE ",
+         SELECT ranked.item_id, ranked.score / CAST(1048576 AS double precision) AS score,
+                (SELECT CAST(sum(held.documents) AS bigint) FROM held) AS postings
+         FROM (
+             SELECT posting.item_id, sum(posting.score) AS score
+             FROM asked CROSS JOIN LATERAL (
+                 SELECT p.item_id, CAST(
+                            asked.weight * p.frequency
+                            / (p.frequency + asked.norm + asked.norm_by_length * p.length)
+                        AS integer) AS score
+                 FROM word_postings p WHERE p.workspace_id = $1 AND p.term = asked.term OFFSET 0
+             ) AS posting
+             GROUP BY posting.item_id ORDER BY score DESC, posting.item_id DESC LIMIT $17
+         ) AS ranked CROSS JOIN LATERAL (
+             SELECT 1 FROM memories m WHERE m.id = ranked.item_id AND ",
         passes!(),
-        " GROUP BY p.item_id ORDER BY score DESC, p.item_id DESC LIMIT $12"
+        " LIMIT 1
+         ) AS passing
+         ORDER BY ranked.score DESC, ranked.item_id DESC LIMIT $12"
     ),
 );
 
@@ -127,8 +187,21 @@ static TERMS: Statement = Statement::workspace(
        AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
 );
 
-pub(super) static ALL: &[&Statement] =
-    &[&TEXTS, &UNLIST, &DROP, &PUT, &TAKE, &GIVE, &LIST, &SEARCH, &TERMS];
+pub(super) static ALL: &[&Statement] = &[
+    &TEXTS,
+    &UNLIST,
+    &DROP,
+    &PUT,
+    &TAKE,
+    &GIVE,
+    &TAKE_TERMS,
+    &FORGET_TERMS,
+    &GIVE_TERMS,
+    &LIST,
+    &SEARCH_SETTINGS,
+    &SEARCH,
+    &TERMS,
+];
 
 /// What a batch has to do to the lists, in two steps: ask for the texts it touched, then bring
 /// the lists in line with the answer.
@@ -155,58 +228,109 @@ impl Follow {
     }
 
     /// The statements that bring the lists in line with the texts as they are now.
-    pub(super) fn changes(&self, texts: &Outcome) -> Result<Vec<(&'static Statement, Vec<Value>)>> {
+    pub(super) fn changes(&self, texts: &Outcome) -> Result<Vec<Change>> {
         let mut gone = self.touched.clone();
-        let mut changed = BTreeSet::new();
+        let (mut outdated, mut listed) = (BTreeSet::new(), BTreeSet::new());
         let mut changes = Vec::new();
-        let mut change = |statement: &'static Statement, params| -> Result<()> {
-            changes.push((statement, statement.arguments(self.scope, params)?));
-            Ok(())
-        };
         for row in &texts.rows {
             let id = row.uuid("id")?;
             gone.remove(&id);
             let text = row.text("content")?;
             let digest = Sha256::digest(text.as_bytes())[..].to_vec();
-            if row.opt_bytes("digest")? == Some(&digest) {
-                continue;
+            match row.opt_bytes("digest")? {
+                Some(before) if *before == digest => continue,
+                Some(_) => {
+                    outdated.insert(id);
+                    changes.push(self.change(&UNLIST, values![id])?);
+                }
+                None => {}
             }
-            changed.insert(id);
-            change(&UNLIST, values![id])?;
+            listed.insert(id);
             let TextTerms { counts, length } = TextTerms::of(text);
             let terms: Vec<_> = counts.iter().map(|(term, _)| term.as_str()).collect();
             let frequencies: Vec<_> = counts.iter().map(|(_, count)| count).collect();
-            change(&PUT, values![id, digest, length, json!(terms)])?;
-            change(&LIST, values![id, json!(terms), json!(frequencies), length])?;
+            changes.push(self.change(&PUT, values![id, digest, length, json!(terms)])?);
+            let postings = values![id, json!(terms), json!(frequencies), length];
+            changes.push(self.change(&LIST, postings)?);
         }
         for id in gone {
-            changed.insert(id);
-            change(&UNLIST, values![id])?;
-            change(&DROP, values![id])?;
+            outdated.insert(id);
+            changes.push(self.change(&UNLIST, values![id])?);
+            changes.push(self.change(&DROP, values![id])?);
         }
-        if !changed.is_empty() {
-            let ids = values![id_list(&changed)];
-            changes.insert(0, (&TAKE, TAKE.arguments(self.scope, ids.clone())?));
-            changes.push((&GIVE, GIVE.arguments(self.scope, ids)?));
+        let mut all = self.counts(&[&TAKE, &TAKE_TERMS, &FORGET_TERMS], &outdated)?;
+        all.append(&mut changes);
+        all.append(&mut self.counts(&[&GIVE, &GIVE_TERMS], &listed)?);
+        Ok(all)
+    }
+
+    fn counts(
+        &self,
+        statements: &[&'static Statement],
+        ids: &BTreeSet<Uuid>,
+    ) -> Result<Vec<Change>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(changes)
+        let ids = id_list(ids);
+        statements.iter().map(|statement| self.change(statement, values![ids.clone()])).collect()
+    }
+
+    fn change(&self, statement: &'static Statement, params: Vec<Value>) -> Result<Change> {
+        Ok((statement, statement.arguments(self.scope, params)?))
     }
 }
 
-/// The statement and parameters of a search; nothing, where the query has no words.
-pub(super) fn search(
-    query: &str,
-    filter: &SearchFilter,
+/// A statement with the whole of its parameters.
+type Change = (&'static Statement, Vec<Value>);
+
+/// What is asked for.
+pub(super) struct Asked<'a> {
+    terms: Vec<String>,
+    filter: &'a SearchFilter,
     limit: usize,
-) -> Option<(&'static Statement, Vec<Value>)> {
-    let terms = mnemic_recall::query_terms(query);
-    if terms.is_empty() {
-        return None;
-    }
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let terms_max = i64::try_from(TERMS_MAX).unwrap_or(i64::MAX);
-    Some((&SEARCH, params(filter, values![limit, json!(terms), terms_max, K1, B])))
 }
+
+impl<'a> Asked<'a> {
+    /// Nothing, where the query has no words.
+    pub(super) fn new(query: &str, filter: &'a SearchFilter, limit: usize) -> Option<Self> {
+        let terms = mnemic_recall::query_terms(query);
+        (!terms.is_empty()).then_some(Self { terms, filter, limit })
+    }
+
+    /// How many of the best to look at first. A filter may pass over any number of them.
+    pub(super) fn depth(&self) -> Option<usize> {
+        let include_superseded = self.filter.include_superseded;
+        let unfiltered =
+            *self.filter == SearchFilter { include_superseded, ..SearchFilter::default() };
+        unfiltered.then(|| self.limit.saturating_mul(DEPTH))
+    }
+
+    /// The settings and the search, to be run in one transaction; it looks at all that was found,
+    /// or at no more than the best of them.
+    pub(super) fn search(&self, depth: Option<usize>) -> [Question; 2] {
+        let number = |number| i64::try_from(number).unwrap_or(i64::MAX);
+        let further = values![
+            number(self.limit),
+            json!(self.terms),
+            number(TERMS_MAX),
+            K1,
+            B,
+            depth.map(number)
+        ];
+        [(&SEARCH_SETTINGS, vec![]), (&SEARCH, params(self.filter, further))]
+    }
+
+    /// Whether a search to this depth may have left out what it should have found.
+    pub(super) fn is_short(&self, rows: &[Row], depth: usize) -> Result<bool> {
+        let postings = rows.first().map(|row| row.int("postings")).transpose()?;
+        let cut = postings.is_none_or(|all| usize::try_from(all).is_ok_and(|all| all > depth));
+        Ok(cut && rows.len() < self.limit)
+    }
+}
+
+/// A statement and its parameters, but for the scope.
+type Question = (&'static Statement, Vec<Value>);
 
 pub(super) fn terms(ids: &[Uuid]) -> (&'static Statement, Vec<Value>) {
     (&TERMS, values![id_list(ids)])

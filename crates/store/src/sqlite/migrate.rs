@@ -30,6 +30,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(3, "0003", "audit"),
     migration!(4, "0004", "access"),
     migration!(5, "0005", "sighting"),
+    migration!(6, "0006", "words"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

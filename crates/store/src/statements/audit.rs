@@ -1,9 +1,11 @@
 //! Entries of the audit.
 
 use mnemic_core::audit::{AuditFilter, Entry};
+use mnemic_core::grant::Readable;
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
+use super::access::{readable, readable_params};
 use super::{limit as rows, names, names_from};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
@@ -19,7 +21,8 @@ static ADD: Statement = Statement::workspace(
 /// Ids are ordered by time, so the newest come first. A prefix of operations is a range.
 pub(crate) static LIST: Statement = Statement::workspace(
     "audit.list",
-    "SELECT id, at, operation, token_id, role, agent, user_name, session_id, conversation_id,
+    concat!(
+        "SELECT id, at, operation, token_id, role, agent, user_name, session_id, conversation_id,
             channel, target_channels, domain, query, record_ids, records, latency_us, error,
             details
      FROM audit
@@ -28,8 +31,10 @@ pub(crate) static LIST: Statement = Statement::workspace(
        AND (role = $5 OR $5 IS NULL) AND (agent = $6 OR $6 IS NULL)
        AND (user_name = $7 OR $7 IS NULL) AND (channel = $8 OR $8 IS NULL)
        AND ((error IS NULL) = $9 OR $9 IS NULL)
-       AND (at >= $10 OR $10 IS NULL) AND (at < $11 OR $11 IS NULL)
-     ORDER BY id DESC LIMIT $12",
+       AND (at >= $10 OR $10 IS NULL) AND (at < $11 OR $11 IS NULL) AND ",
+        readable!("domain", "$12", "$13"),
+        " ORDER BY id DESC LIMIT $14"
+    ),
 );
 
 pub(crate) static COUNT_BEFORE: Statement = Statement::workspace(
@@ -80,13 +85,18 @@ pub(crate) fn erase_of(record: Uuid) -> Step {
     Step::new(&ERASE_OF, values![format!("%{record}%")])
 }
 
-pub(crate) fn list(filter: &AuditFilter, after: Option<Uuid>, limit: usize) -> Vec<Value> {
+pub(crate) fn list(
+    filter: &AuditFilter,
+    visible: &Readable,
+    after: Option<Uuid>,
+    limit: usize,
+) -> Vec<Value> {
     let operation = filter.operation.as_deref();
     let last = operation.map(|name| match name.strip_suffix('.') {
         Some(_) => format!("{name}{}", char::MAX),
         None => name.to_owned(),
     });
-    values![
+    let mut params = values![
         after,
         operation,
         last,
@@ -97,8 +107,10 @@ pub(crate) fn list(filter: &AuditFilter, after: Option<Uuid>, limit: usize) -> V
         filter.success,
         filter.since,
         filter.until,
-        rows(limit),
-    ]
+    ];
+    params.extend(readable_params(visible));
+    params.push(Value::Int(rows(limit)));
+    params
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Entry> {

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::audit::{AuditFilter, Entry};
+use mnemic_core::grant::Readable;
 use mnemic_core::page::Position;
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::AuditStore;
@@ -18,10 +19,11 @@ impl<E: SearchEngine> AuditStore for EngineStore<E> {
         &self,
         scope: Workspaced,
         filter: &AuditFilter,
+        readable: &Readable,
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Entry>> {
-        let params = audit::list(filter, behind(after), limit);
+        let params = audit::list(filter, readable, behind(after), limit);
         self.all(own(scope), &audit::LIST, params, audit::from_row).await
     }
 

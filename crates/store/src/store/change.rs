@@ -20,8 +20,8 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         Change::RequireLive(id) => {
             batch.push(memory::require_live(*id));
         }
-        Change::EraseMemory(id) => erase_memory(batch, *id, memory::erase(*id)),
-        Change::EraseStale { id, before } => {
+        Change::EraseMemory { id, .. } => erase_memory(batch, *id, memory::erase(*id)),
+        Change::EraseStale { id, before, .. } => {
             erase_memory(batch, *id, memory::erase_stale(*id, *before));
         }
         Change::AddEdge(new) => {
@@ -75,5 +75,5 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
 }
 
 pub(super) fn erases(change: &Change) -> bool {
-    matches!(change, Change::EraseMemory(_) | Change::EraseStale { .. })
+    matches!(change, Change::EraseMemory { .. } | Change::EraseStale { .. })
 }

@@ -300,6 +300,13 @@ async fn a_target_that_was_changed_is_made_equal_by_force_alone() {
                   LEFT JOIN mnemic.word_documents d USING (workspace_id, item_id)
                   WHERE d.item_id IS NULL OR NOT d.terms ? p.term";
     assert_eq!(count(astray), 0);
+    let terms = "SELECT count(*) FROM mnemic.word_terms t
+                 WHERE t.documents <> (
+                     SELECT count(*) FROM mnemic.word_postings p
+                     WHERE p.workspace_id = t.workspace_id AND p.term = t.term)";
+    assert_eq!(count(terms), 0, "counted as they are listed");
+    let listed = count("SELECT count(DISTINCT (workspace_id, term)) FROM mnemic.word_postings");
+    assert_eq!(count("SELECT count(*) FROM mnemic.word_terms"), listed);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

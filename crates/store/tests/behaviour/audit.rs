@@ -2,12 +2,14 @@
 
 use jiff::SignedDuration;
 use mnemic_core::audit::{AuditFilter, Entry};
+use mnemic_core::grant::Permission;
 use mnemic_core::memory::NewMemory;
 use mnemic_core::page::PageRequest;
-use mnemic_core::principal::{AGENT, Caller, Principal};
+use mnemic_core::principal::{AGENT, Caller, MEMBER, Principal};
 use mnemic_core::recall::RecallRequest;
 use serde_json::json;
 
+use crate::access::grant;
 use crate::world::{DAY, World, fact, query, seen, text};
 
 async fn entries(w: &World, filter: &AuditFilter) -> Vec<Entry> {
@@ -82,11 +84,16 @@ pub(crate) async fn a_recall_across_channels_is_written_down_without_its_query(w
     w.remember(&w.operator, "tea for all").await;
     let here = NewMemory { channel: Some("kitchen".to_owned()), ..text("tea for the kitchen") };
     w.create(&w.operator, here).await.unwrap();
-    let request = RecallRequest { channel: Some("kitchen".to_owned()), ..query("tea") };
+    let request = RecallRequest {
+        channel: Some("kitchen".to_owned()),
+        conversation_id: Some("c1".to_owned()),
+        ..query("tea")
+    };
     assert_eq!(w.found(&w.operator, &request).await.len(), 2);
     let recalls = of(&w, "recall").await;
     assert_eq!(recalls.len(), 1);
     assert_eq!(recalls[0].channel.as_deref(), Some("kitchen"));
+    assert_eq!(recalls[0].conversation_id.as_deref(), Some("c1"));
     assert_eq!(recalls[0].target_channels, ["_global"]);
     assert_eq!(recalls[0].query, None);
 }
@@ -143,4 +150,35 @@ pub(crate) async fn entries_are_listed_page_by_page(w: World) {
     }
     assert_eq!(all.len(), 5);
     assert!(all.windows(2).all(|pair| pair[0].id > pair[1].id));
+}
+
+/// Entries about a closed domain are left out; of the others only who, what and when is shown.
+pub(crate) async fn who_may_not_read_a_domain_learns_nothing_of_it(w: World) {
+    let admin = at_level(&w, "verbose").await;
+    let as_admin = Caller::new(admin.clone());
+    let hidden = |content: &str| NewMemory { domain: Some("secret".to_owned()), ..fact(content) };
+    let memory = w.create(&admin, hidden("zebra canary")).await.unwrap();
+    let erased = w.create(&admin, hidden("zebra, erased")).await.unwrap();
+    w.mnemic.promote_memory(&as_admin, memory.id).await.unwrap();
+    w.mnemic.erase_memory(&as_admin, erased.id).await.unwrap();
+    w.remember(&admin, "giraffe").await;
+    assert_eq!(w.found(&admin, &query("zebra")).await.len(), 1);
+    let page = PageRequest { limit: Some(200), cursor: None };
+    let seen_by = async |who: &Principal| {
+        w.mnemic.list_audit(who, &AuditFilter::default(), &page).await.unwrap().items
+    };
+    grant(&w, &[("member", "secret", Permission::Read)]).await;
+    let reader = w.member("default", MEMBER).await;
+    assert!(format!("{:?}", seen_by(&reader).await).contains("zebra canary"), "all is open");
+    grant(&w, &[("member", "secret", Permission::None)]).await;
+    let member = w.member("default", MEMBER).await;
+    let shown = seen_by(&member).await;
+    let text = format!("{shown:?}");
+    for canary in ["zebra", "secret", &memory.id.to_string(), &erased.id.to_string()] {
+        assert!(!text.contains(canary), "{canary}: {text}");
+    }
+    let of = |operation: &str| shown.iter().filter(|e| e.operation == operation).count();
+    assert_eq!((of("memory.create"), of("memory.erase"), of("recall")), (1, 0, 1));
+    assert!(shown.iter().all(|entry| entry.count == 0 && entry.details.is_none()));
+    assert!(format!("{:?}", seen_by(&admin).await).contains("zebra canary"));
 }

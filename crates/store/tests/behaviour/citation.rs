@@ -246,7 +246,7 @@ pub(crate) async fn what_ceased_to_be_stale_meanwhile_is_not_purged(w: World) {
     w.mnemic.forget_memory(&caller, made[3]).await.unwrap();
     w.mnemic.supersede_memory(&caller, made[4], "replacement".to_owned()).await.unwrap();
     for id in made {
-        let changes = vec![Change::EraseStale { id, before }];
+        let changes = vec![Change::EraseStale { id, domain: None, before }];
         let outcome = w.store().commit(who.scope(), changes).await;
         assert_eq!(seen(outcome).0, "changed_meanwhile");
     }

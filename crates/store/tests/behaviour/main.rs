@@ -6,9 +6,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod access;
 mod audit;
 mod citation;
 mod erasure;
+mod grant;
 mod history;
 mod idempotency;
 mod isolation;
@@ -128,6 +130,21 @@ macro_rules! behaviour {
                 an_answer_is_kept_for_a_day
                 a_key_out_of_bounds_is_refused
             }
+            behaviour! { in access, $open:
+                a_domain_is_open_until_a_grant_speaks_of_it
+                the_most_particular_grant_wins
+                grants_are_checked_and_replaced_as_a_whole
+                what_may_not_be_read_is_like_what_never_was
+                what_may_only_be_read_cannot_be_changed
+                moving_and_replacing_need_both_domains
+                a_hidden_successor_is_not_named_but_kept
+                a_purge_leaves_what_may_not_be_written
+                a_policy_reserves_its_domain_for_a_role
+                a_policy_rests_on_facts_that_its_reader_sees
+                a_domain_remembers_who_made_it
+                a_repetition_tells_nothing_of_a_domain_closed_since
+                an_explanation_counts_only_what_may_be_read
+            }
             behaviour! { in audit, $open:
                 a_change_is_written_down_with_its_records
                 a_refusal_is_written_down
@@ -137,6 +154,7 @@ macro_rules! behaviour {
                 whole_days_go_after_their_retention
                 the_audit_is_for_admins_and_members_of_its_workspace
                 entries_are_listed_page_by_page
+                who_may_not_read_a_domain_learns_nothing_of_it
             }
             behaviour! { in promotion, $open:
                 each_threshold_holds_on_both_sides
@@ -205,6 +223,11 @@ macro_rules! behaviour {
             #[test]
             fn any_history_keeps_the_invariants() {
                 crate::history::any_history_keeps_the_invariants($open);
+            }
+
+            #[test]
+            fn whatever_is_granted_is_filtered_before_ranking() {
+                crate::grant::whatever_is_granted_is_filtered_before_ranking($open);
             }
         }
     };

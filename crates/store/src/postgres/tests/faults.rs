@@ -36,7 +36,6 @@ fn rounds() -> usize {
     asked.map_or(ROUNDS_DEFAULT, |rounds| rounds.parse().expect("MNEMIC_TEST_ROUNDS is a number"))
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are shown to whoever asks for them")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crashes_under_load_lose_nothing_that_was_acknowledged() {
     let server = Postgres::start();

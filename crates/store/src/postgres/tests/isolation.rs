@@ -124,6 +124,7 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO word_documents SELECT '{ws}', id, '', 1, '[]' FROM memories
              WHERE workspace_id = '{ws}';
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
+         INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories
              WHERE workspace_id = '{ws}';"
     );

@@ -8,6 +8,7 @@ mod conformance;
 mod faults;
 mod isolation;
 mod nearest;
+mod ranking;
 mod schema;
 mod setup;
 mod tls;

@@ -1,5 +1,7 @@
 //! Search under row-level security uses its indexes and finds what an exact one finds.
 
+use std::fmt::Write as _;
+
 use std::collections::BTreeSet;
 
 use mnemic_core::embed::ModelStamp;
@@ -51,6 +53,9 @@ async fn populated() -> PostgresEngine {
              INSERT INTO word_postings
              SELECT workspace_id, 'rare', id, 1, 2 FROM memories
              WHERE workspace_id = '{workspace}' LIMIT 3;
+             INSERT INTO word_terms
+             SELECT workspace_id, term, count(*) FROM word_postings
+             WHERE workspace_id = '{workspace}' GROUP BY workspace_id, term;
              ANALYZE;"
         );
         tokio::task::block_in_place(|| postgres().run(&name, &sql));
@@ -109,9 +114,15 @@ async fn indexes_are_used_under_row_level_security() {
     let walked = plan(&engine, Some(settings), walk).await;
     assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
     assert!(!walked.contains("Sort"), "{walked}");
-    let found = plan(&engine, None, words::search("rare", &filter, 10).unwrap()).await;
-    assert!(found.contains("word_postings_pkey"), "{found}");
-    assert!(!found.contains("Seq Scan on word_postings"), "{found}");
+    let asked = words::Asked::new("rare", &filter, 10).unwrap();
+    for depth in [asked.depth(), None] {
+        let [(settings, _), search] = asked.search(depth);
+        let found = plan(&engine, Some(settings), search).await;
+        assert!(found.contains("word_postings_pkey"), "{found}");
+        assert!(found.contains("memories_pkey"), "{found}");
+        assert!(!found.contains("Seq Scan on word_postings"), "{found}");
+        assert!(!found.contains("Seq Scan on memories"), "{found}");
+    }
 }
 
 /// Sizes that stand to this limit as 100 to 100,000 do to the limit of a server, more or less;
@@ -144,7 +155,8 @@ async fn crowded() -> (String, Vec<Uuid>) {
          DROP INDEX vectors_near_384;"
     );
     for (id, size) in ids.iter().zip(SIZES.into_iter().chain([OTHERS])) {
-        sql += &format!(
+        write!(
+            sql,
             "INSERT INTO workspaces VALUES ('{id}', '{id}', '{{}}', 1, now(), now());
              INSERT INTO memories
              SELECT '{id}', gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'fact' ELSE 'memory' END,
@@ -158,7 +170,8 @@ async fn crowded() -> (String, Vec<Uuid>) {
              )::real[]::vector
              FROM memories JOIN centres ON number = 1 + abs(hashtext(id::text) % 100)
              WHERE workspace_id = '{id}';"
-        );
+        )
+        .unwrap();
     }
     sql += "CREATE INDEX vectors_near_384 ON vectors
                 USING hnsw ((vector::halfvec(384)) halfvec_cosine_ops)
