@@ -8,7 +8,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Cursor, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use mnemic_core::{Code, Error};
 use mnemic_store::transfer::{self, Exported, Report};
 use serde_json::json;
 use tempfile::{Builder, NamedTempFile, TempDir};
@@ -85,15 +86,14 @@ async fn write(source: &Place, out: &mut (dyn Write + Send)) -> Result<Exported>
 }
 
 pub async fn import(common: &CommonArgs, args: &ImportArgs) -> Result<()> {
+    let unreadable = || format!("{} cannot be read", called(&args.file));
     let mut input: Box<dyn BufRead + Send> = if args.file == Path::new(STREAM) {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
-        let file = File::open(&args.file);
-        let file = file.with_context(|| format!("{} cannot be read", args.file.display()))?;
-        Box::new(BufReader::new(file))
+        Box::new(BufReader::new(File::open(&args.file).with_context(unreadable)?))
     };
     let mut head = Vec::new();
-    input.by_ref().take(HEAD_BYTES).read_to_end(&mut head).context("the file cannot be read")?;
+    input.by_ref().take(HEAD_BYTES).read_to_end(&mut head).with_context(unreadable)?;
     let ours = match args.format {
         None => head.trim_ascii_start().starts_with(OURS),
         Some(format) => format == Format::Mnemic,
@@ -108,7 +108,8 @@ pub async fn import(common: &CommonArgs, args: &ImportArgs) -> Result<()> {
              database and give its --url and --token instead of --store (MNEMIC_STORE)"
         );
     }
-    let records = foreign::read(args.format, input)?;
+    let records = foreign::read(args.format, input)
+        .with_context(|| format!("nothing was imported from {}", called(&args.file)))?;
     let client = Client::new(Attachment::new(common, Fetch::CachedOnly)?);
     let done = foreign::import(&client, common, records).await;
     client.attachment().close().await;
@@ -126,22 +127,22 @@ async fn import_own(
             let (dir, lock) = lock(path).await?;
             clear_stages(dir.path(), &lock);
             let stage = Builder::new().prefix(STAGE_PREFIX).tempdir_in(dir.path())?;
-            let report = move_in(input, &stage, &target, args.force).await;
+            let report = move_in(args, input, &stage, &target).await;
             drop(stage);
             drop(lock);
             report
         }
-        Place::Database(_) => move_in(input, &tempfile::tempdir()?, &target, args.force).await,
+        Place::Database(_) => move_in(args, input, &tempfile::tempdir()?, &target).await,
     }?;
-    conclude(common, &report, &args.file.display().to_string(), &target.describe())
+    conclude(common, &report, &called(&args.file), &target.describe())
 }
 
 /// Reads the file to its end, then moves what it holds. The caller holds a directory's lock.
 async fn move_in(
+    args: &ImportArgs,
     input: Box<dyn BufRead + Send>,
     stage: &TempDir,
     target: &Place,
-    force: bool,
 ) -> Result<Report> {
     let path: PathBuf = stage.path().join("mnemic.db");
     let read = move || {
@@ -150,16 +151,28 @@ async fn move_in(
         bar.clear();
         staged
     };
-    let staged = tokio::task::spawn_blocking(read)
-        .await?
-        .map_err(|error| anyhow::Error::new(error).context("nothing was imported"))?;
+    let staged = tokio::task::spawn_blocking(read).await?;
+    let staged = staged.map_err(|error| refused(&args.file, &error))?;
     let side = target.open_owned().await.context("the target")?;
     let bar = Bar::new();
     let moved =
-        transfer::migrate(&staged.side, &side, force, &|progress| bar.show(&progress)).await;
+        transfer::migrate(&staged.side, &side, args.force, &|progress| bar.show(&progress)).await;
     bar.clear();
     side.close().await;
     Ok(moved?)
+}
+
+/// What is wrong with a file, and what to do about it.
+fn refused(file: &Path, error: &Error) -> anyhow::Error {
+    let advice = match error.code() {
+        Code::InvalidBody => ": copy the file again, or make another export",
+        _ => "",
+    };
+    anyhow!("{}: {error}; nothing was imported{advice}", called(file))
+}
+
+fn called(file: &Path) -> String {
+    if file == Path::new(STREAM) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
 /// Removes what imports that were killed have left. Whoever holds the lock is alone with them.

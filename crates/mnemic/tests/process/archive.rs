@@ -5,13 +5,16 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use mnemic_test_servers::postgres;
 use serde_json::Value;
 
 use crate::migrate::{database, filled};
 use crate::support::server::Server;
-use crate::support::{Ended, Home};
+use crate::support::{Ended, Home, random_below, rounds};
+
+const ROUNDS: usize = 3;
 
 fn export(home: &Home, name: &str) -> (PathBuf, Vec<u8>) {
     let path = home.around().join(name);
@@ -97,7 +100,68 @@ fn what_differs_is_overwritten_by_force_alone() {
     assert!(first == export(&home, "again.jsonl").1);
     let other = Home::new();
     other.ok(&["remember", "of somebody else"]);
-    other.run(&["import", "--force", text(&file)]).failed(1, "does not have");
+    let theirs = export(&other, "theirs.jsonl").1;
+    for arguments in [&["import", text(&file)][..], &["import", "--force", text(&file)]] {
+        other.run(arguments).failed(1, "does not have");
+    }
+    assert!(theirs == export(&other, "after.jsonl").1, "somebody else's store was changed");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_and_every_store_stays_as_it_is() {
+    let home = filled();
+    let (file, whole) = export(&home, "all.jsonl");
+    home.ok(&["remember", "newer than the file"]);
+    let before = export(&home, "before.jsonl").1;
+    let url = database(&home);
+    let lines: Vec<_> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let middle = lines.len() / 2;
+    let (head, tail) = (lines[..middle].concat(), lines[middle + 1..].concat());
+    let newer = String::from_utf8(whole.clone()).unwrap();
+    let newer = newer.replacen("\"version\":1", "\"version\":9", 1).into_bytes();
+    for (number, (bytes, words)) in [
+        (head.clone(), format!("the file ends in line {middle}, before")),
+        (whole[..head.len() + 9].to_vec(), format!("the file ends in line {}", middle + 1)),
+        (
+            [&head[..], b"{\"table\": oops}\n", &tail].concat(),
+            format!("line {}: is not JSON", middle + 1),
+        ),
+        (newer, "line 1: the file was written by a newer version".to_owned()),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        std::fs::write(&file, bytes).unwrap();
+        let words = format!("{}: {words}", text(&file));
+        for target in [&[][..], &["--store", &url]] {
+            let refused = home.run(&[&["import", "--force", text(&file)], target].concat());
+            refused.failed(1, &words);
+            assert!(refused.stderr.contains("; nothing was imported"), "{refused:?}");
+        }
+        assert!(before == export(&home, &format!("after{number}.jsonl")).1, "{words}");
+    }
+    let empty = home.ok(&["export", "-", "--store", &url]);
+    assert!(empty.lines().count() == 2 && empty.contains("\"rows\":0"), "{empty}");
+}
+
+/// Whenever it is killed, the next one finishes it.
+#[test]
+fn an_import_may_be_broken_off_at_any_moment() {
+    let home = filled();
+    let (file, first) = export(&home, "all.jsonl");
+    for round in 0..rounds().unwrap_or(ROUNDS) {
+        let other = Home::new();
+        let mut import = other.command(&["import", text(&file)]);
+        let mut child = import.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(random_below(250_000)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        other.ok(&["import", text(&file)]);
+        assert!(first == export(&other, "again.jsonl").1, "round {round}");
+        let left = std::fs::read_dir(other.data()).unwrap().flatten();
+        let names: Vec<_> = left.map(|it| it.file_name().to_string_lossy().into_owned()).collect();
+        assert!(!names.iter().any(|it| it.starts_with("import.")), "{names:?}");
+    }
 }
 
 #[test]
@@ -106,7 +170,7 @@ fn a_bad_file_is_refused_and_nothing_is_made() {
     let (_, whole) = export(&home, "all.jsonl");
     let other = Home::new();
     let half = &whole[..whole.len() / 2];
-    fed(&other, &["import", "-"], half).failed(1, "nothing was imported: ");
+    fed(&other, &["import", "-"], half).failed(1, "standard input: the file ends in line");
     let mut damaged = whole.clone();
     let at = whole.windows(5).position(|it| it == b"entry").unwrap();
     damaged[at] = b'E';

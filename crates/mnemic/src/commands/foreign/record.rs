@@ -15,8 +15,8 @@ pub enum Document {
 
 impl Document {
     pub fn parse(text: &str) -> Result<Self> {
-        let text = text.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() {
+        let text = text.trim_start_matches('\u{feff}');
+        if text.trim().is_empty() {
             bail!("the file is empty");
         }
         let error = match serde_json::from_str(text) {
@@ -31,7 +31,7 @@ impl Document {
             match serde_json::from_str(line) {
                 Ok(value) => values.push(value),
                 Err(_) if values.is_empty() => bail!("the file is no JSON: {error}"),
-                Err(error) => bail!("line {number} is no JSON: {error}"),
+                Err(error) => bail!("line {number} is no JSON (column {})", error.column()),
             }
         }
         Ok(Self::Lines(values))
@@ -77,7 +77,7 @@ pub struct Record {
 impl Record {
     pub fn check(&self) -> Result<()> {
         if let Err(error) = check_content("its text", &self.content, CONTENT_BYTES_MAX) {
-            bail!("{}: {error}; nothing was imported", self.place);
+            bail!("{}: {error}", self.place);
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Record {
 pub fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value>> {
     match value {
         Value::Object(fields) => Ok(fields),
-        _ => bail!("{place}: expected an object; nothing was imported"),
+        _ => bail!("{place}: expected an object"),
     }
 }
 
@@ -108,7 +108,7 @@ pub fn object<'v>(value: &'v Value, place: &str) -> Result<&'v Map<String, Value
 pub fn text<'v>(fields: &'v Map<String, Value>, name: &str, place: &str) -> Result<&'v str> {
     match fields.get(name) {
         Some(Value::String(text)) => Ok(text),
-        _ => bail!("{place}: `{name}` must be a text; nothing was imported"),
+        _ => bail!("{place}: `{name}` must be a text"),
     }
 }
 
@@ -122,12 +122,12 @@ pub fn time(fields: &Map<String, Value>, name: &str, place: &str) -> Result<Opti
     let text = match fields.get(name) {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) => text,
-        Some(_) => bail!("{place}: `{name}` must be a time; nothing was imported"),
+        Some(_) => bail!("{place}: `{name}` must be a time"),
     };
     let spellings = [text.clone(), format!("{text}Z"), format!("{text}T00:00:00Z")];
     match spellings.iter().find_map(|it| it.parse().ok()) {
         Some(time) => Ok(Some(time)),
-        None => bail!("{place}: `{name}` is no time: {text:?}; nothing was imported"),
+        None => bail!("{place}: `{name}` is no time: {text:?}"),
     }
 }
 

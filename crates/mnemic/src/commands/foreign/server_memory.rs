@@ -36,7 +36,7 @@ pub fn records(document: &Document) -> Result<Vec<Record>> {
         match fields.get("type").and_then(Value::as_str) {
             Some("entity") => records.extend(observations(fields, &place)?),
             Some("relation") => records.push(related(fields, place)?),
-            _ => bail!("{place}: `type` must be entity or relation; nothing was imported"),
+            _ => bail!("{place}: `type` must be entity or relation"),
         }
     }
     Ok(records)
@@ -46,7 +46,7 @@ pub fn records(document: &Document) -> Result<Vec<Record>> {
 fn observations(fields: &Map<String, Value>, place: &str) -> Result<Vec<Record>> {
     let (about, sort) = (text(fields, "name", place)?, text(fields, "entityType", place)?);
     let Some(observations) = fields.get("observations").and_then(Value::as_array) else {
-        bail!("{place}: `observations` must be a list of texts; nothing was imported");
+        bail!("{place}: `observations` must be a list of texts");
     };
     let record = |id, content, number: usize| Record {
         place: format!("{place}, observation {number}"),
@@ -63,7 +63,7 @@ fn observations(fields: &Map<String, Value>, place: &str) -> Result<Vec<Record>>
     let mut records = Vec::new();
     for (number, observation) in (1..).zip(observations) {
         let Some(said) = observation.as_str() else {
-            bail!("{place}: observation {number} is no text; nothing was imported");
+            bail!("{place}: observation {number} is no text");
         };
         let id = digest(&["observation", about, said]);
         let content = if said.to_lowercase().contains(&about.to_lowercase()) {

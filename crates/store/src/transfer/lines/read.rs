@@ -107,7 +107,7 @@ impl<R: BufRead> Lines<R> {
         match serde_json::from_slice(line) {
             Ok(Json::Object(fields)) => Ok(fields),
             Ok(_) => Err(self.invalid("is not a JSON object")),
-            Err(error) => Err(self.invalid(&format!("is not JSON: {error}"))),
+            Err(error) => Err(self.invalid(&format!("is not JSON (column {})", error.column()))),
         }
     }
 
