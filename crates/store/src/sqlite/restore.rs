@@ -42,6 +42,14 @@ pub fn restore(
         return Err(Error::new(Code::InvalidField, detail));
     }
     refuse_log(file)?;
+    let replaced = there(database)? || there(&with_suffix(database, "-wal"))?;
+    if replaced && !force && !is_empty(database) {
+        let detail = format!(
+            "{} holds a store, or the remains of one: --force replaces it; nothing was changed",
+            database.display()
+        );
+        return Err(Error::new(Code::Conflict, detail));
+    }
     let copy = Scrap(with_suffix(database, ".restoring"));
     let (bytes, sha256) = copied(file, &copy.0, tell)?;
     let checksum_compared = compare(file, &sha256)?;
@@ -53,14 +61,6 @@ pub fn restore(
         let detail = format!("{} {detail}; nothing was changed", file.display());
         Error::new(error.code(), detail).caused_by(error)
     })?;
-    let replaced = there(database)? || there(&with_suffix(database, "-wal"))?;
-    if replaced && !force && !is_empty(database) {
-        let detail = format!(
-            "{} is not empty: --force replaces it; nothing was changed",
-            database.display()
-        );
-        return Err(Error::new(Code::Conflict, detail));
-    }
     remove_beside(&copy.0)?;
     sync(&copy.0)?;
     swap(&copy.0, database)?;
@@ -109,11 +109,8 @@ fn remove_beside(database: &Path) -> Result<()> {
     remove(&with_suffix(database, "-shm"))
 }
 
-/// Whether nothing was ever stored: no file, or one without a workspace.
+/// Whether nothing was ever stored: there is no workspace.
 fn is_empty(database: &Path) -> bool {
-    if !database.exists() {
-        return !with_suffix(database, "-wal").exists();
-    }
     let location = Location { path: database.to_owned(), options: Options::default() };
     let count = "SELECT count(*) FROM workspaces";
     let found = location.check_files().and_then(|()| location.open_reader());
@@ -166,7 +163,8 @@ fn compare(file: &Path, sha256: &str) -> Result<bool> {
         return Ok(true);
     }
     let detail = format!(
-        "{} is not what {} says: it was changed or damaged; nothing was changed",
+        "{} is not what {} says: it was changed or damaged, so copy it again or take another backup; \
+         nothing was changed",
         file.display(),
         path.display()
     );
