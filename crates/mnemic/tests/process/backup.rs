@@ -1,13 +1,14 @@
 //! `mnemic backup` and `mnemic restore`: under load, after a kill, and refused where something
 //! would be lost.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::server::{OWN, Server, http};
 use crate::support::{Ended, Home, random_below, rounds};
@@ -27,22 +28,21 @@ fn made(home: &Home, name: &str) -> PathBuf {
     path
 }
 
-/// What was sent, and what of it was acknowledged.
-#[derive(Default)]
-struct Log {
-    sent: Vec<String>,
-    acknowledged: Vec<String>,
+/// What was acknowledged.
+type Log = Arc<Mutex<Vec<String>>>;
+
+fn written(writer: usize, number: usize) -> String {
+    format!("writer {writer}, write {number}")
 }
 
-async fn write_until_it_dies(url: String, token: String, log: Arc<Mutex<Log>>, writer: usize) {
+async fn write_until_it_dies(url: String, token: String, log: Log, writer: usize) {
     let http = http();
     for number in 0.. {
-        let content = format!("writer {writer}, write {number}");
-        log.lock().unwrap().sent.push(content.clone());
+        let content = written(writer, number);
         let body = json!({"content": content, "channel": "load"});
         let sent = http.post(format!("{url}{OWN}/memories")).bearer_auth(&token).json(&body);
         match sent.send().await {
-            Ok(answer) if answer.status() == 201 => log.lock().unwrap().acknowledged.push(content),
+            Ok(answer) if answer.status() == 201 => log.lock().unwrap().push(content),
             _ => return,
         }
     }
@@ -51,13 +51,13 @@ async fn write_until_it_dies(url: String, token: String, log: Arc<Mutex<Log>>, w
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
     let rounds = rounds().unwrap_or(ROUNDS);
-    let (mut before_all, mut kept_all) = (0, 0);
+    let (mut before_all, mut during_all, mut kept_all) = (0, 0, 0);
     for round in 0..rounds {
         let home = Home::new();
         let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
         command.env("MNEMIC_WRITES_PER_SECOND", "1000000");
         let mut server = Server::start_by(&home, command);
-        let log = Arc::new(Mutex::new(Log::default()));
+        let log = Log::default();
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
                 let (url, token) = (server.url.clone(), server.token.clone());
@@ -65,14 +65,15 @@ async fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
             })
             .collect();
         let enough = ACKNOWLEDGED_MIN + usize::try_from(random_below(100)).unwrap();
-        while log.lock().unwrap().acknowledged.len() < enough {
+        while log.lock().unwrap().len() < enough {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let before = log.lock().unwrap().acknowledged.clone();
+        let before = log.lock().unwrap().clone();
         let file = home.around().join("backup.db");
         let backup = home.command(&["backup", text(&file)]);
         let done = tokio::process::Command::from(backup).output().await.unwrap();
         Ended::of(done).succeeded();
+        during_all += log.lock().unwrap().len() - before.len();
         tokio::time::sleep(Duration::from_millis(random_below(50))).await;
         server.kill();
         for writer in writers {
@@ -85,19 +86,52 @@ async fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
         let mut server = Server::start(&target);
         let kept = server.contents("load").await;
         assert!(server.terminate().success());
-        let log = log.lock().unwrap();
         let lost: Vec<_> = before.iter().filter(|it| !kept.contains(it)).collect();
         assert!(lost.is_empty(), "round {round}: {lost:?}");
-        assert!(kept.iter().all(|it| log.sent.contains(it)), "nobody wrote these");
+        assert_one_state(&kept);
+        assert_whole_transactions(&target);
         target.ok(&["doctor", "--thorough"]);
         before_all += before.len();
         kept_all += kept.len();
     }
     println!(
-        "backup under load: {rounds} rounds, {before_all} acknowledged before a backup, \
-         {kept_all} in the backups, lost=0"
+        "backup under load: {rounds} rounds, {before_all} acknowledged before a backup and \
+         {during_all} while it was made, {kept_all} in the backups, lost=0"
     );
-    assert!(before_all > 0);
+    assert!(during_all > 0, "no backup was made under load");
+}
+
+/// Each writer waits for its answer: if a copy has one of its writes, it has all before it.
+fn assert_one_state(kept: &[String]) {
+    let mut kept: BTreeSet<&str> = kept.iter().map(String::as_str).collect();
+    for writer in 0..WRITERS {
+        for number in 0.. {
+            if !kept.remove(&*written(writer, number)) {
+                break;
+            }
+        }
+    }
+    assert!(kept.is_empty(), "nobody wrote these, or not before what is missing: {kept:?}");
+}
+
+/// A memory and the entry that says it was made are written in one transaction.
+fn assert_whole_transactions(home: &Home) {
+    let lines = home.ok(&["export", "-"]);
+    let mut rows: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if let Some(table) = line["table"].as_str() {
+            rows.entry(table.to_owned()).or_default().push(line["row"].clone());
+        }
+    }
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let made: BTreeSet<_> = rows["memories"].iter().map(|row| text(&row["id"])).collect();
+    let audited: BTreeSet<_> = rows["audit"]
+        .iter()
+        .filter(|row| row["operation"] == "memory.create")
+        .flat_map(|row| row["record_ids"].as_array().unwrap().iter().map(text))
+        .collect();
+    assert_eq!(made, audited);
 }
 
 #[test]
@@ -138,7 +172,7 @@ fn what_is_restored_takes_the_place_of_all_that_was_there() {
     let token = home.token();
     let file = made(&home, "b.db");
     home.ok(&["remember", "of today"]);
-    home.run(&["restore", text(&file)]).failed(1, "is not empty");
+    home.run(&["restore", text(&file)]).failed(1, "--force replaces it; nothing was changed");
     assert!(home.ok(&["memory", "list"]).contains("of today"));
     let told = home.json(&["restore", "--force", text(&file)]);
     let expected = (&true.into(), &true.into());
@@ -173,7 +207,12 @@ fn a_backup_that_is_none_changes_nothing() {
     let mut flipped = whole.clone();
     flipped[at] = b'S';
     try_with(&flipped, "changed or damaged");
-    std::fs::remove_file(home.around().join("b.db.sha256")).unwrap();
+    let sum = home.around().join("b.db.sha256");
+    for other in ["", "0000  b.db\n"] {
+        std::fs::write(&sum, other).unwrap();
+        try_with(&whole, "b.db.sha256 says");
+    }
+    std::fs::remove_file(sum).unwrap();
     try_with(&whole[..whole.len() / 2], "damaged or no backup");
     try_with(b"a letter to somebody", "damaged or no backup");
     try_with(b"", "nothing was changed");
@@ -195,7 +234,8 @@ fn a_damaged_store_is_replaced() {
     home.ok(&["remember", "before the damage"]);
     let file = made(&home, "b.db");
     std::fs::write(home.database(), b"not a database at all").unwrap();
-    home.run(&["restore", text(&file)]).failed(1, "is not empty");
+    home.run(&["restore", text(&file)]).failed(1, "--force replaces it");
+    assert_eq!(std::fs::read(home.database()).unwrap(), b"not a database at all");
     home.ok(&["restore", "--force", text(&file)]);
     assert!(home.ok(&["memory", "list"]).contains("before the damage"));
     std::fs::remove_file(home.database()).unwrap();

@@ -35,6 +35,9 @@ pub fn filled() -> Home {
     home.ok(&["memory", "supersede", &old, "the lamp is red"]);
     let cited = home.ok(&["remember", "cited once"]);
     home.ok(&["run", "run-1", &format!("as [mem:{cited}] says")]);
+    home.ok(&["domain", "create", "harbour"]);
+    home.ok(&["grant", "set", "member", "harbour", "read"]);
+    home.ok(&["policy", "create", "No boat leaves in fog", "--domain", "harbour"]);
     for name in ["team", "hidden"] {
         home.ok(&["workspace", "create", name]);
         let token = home.ok(&["token", "create", "--workspace", name, "--role", "member"]);
