@@ -20,7 +20,7 @@ use super::{MIGRATIONS, Options};
 use crate::CheckDepth;
 
 /// How much is read of a file at once.
-pub(super) const PIECE_BYTES: usize = 1024 * 1024;
+const PIECE_BYTES: usize = 1024 * 1024;
 
 /// A copy that was made and looked through.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub fn backup(database: &Path, file: &Path, force: bool) -> Result<Backup> {
     copied.map_err(|error| store_error("copying", error))?;
     verify(&copy.0)?;
     sync(&copy.0)?;
-    let (bytes, sha256) = digest(&copy.0)?;
+    let (bytes, sha256) = digest(&copy.0, |_| Ok(()))?;
     write_private(&sum.0, &checksum_line(&sha256, file))?;
     // A copy without a checksum can be restored, one with another's cannot: so it comes last.
     remove(&checksum_path(file))?;
@@ -112,8 +112,11 @@ fn checksum_line(sha256: &str, file: &Path) -> String {
     format!("{sha256}  {name}\n")
 }
 
-/// Length and SHA-256 of a file.
-fn digest(path: &Path) -> Result<(u64, String)> {
+/// Length and SHA-256 of a file, each piece of which is also given to `take`.
+pub(super) fn digest(
+    path: &Path,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<(u64, String)> {
     let failed = |error| unusable(path, "read", error);
     let mut file = File::open(path).map_err(failed)?;
     let (mut sum, mut bytes, mut piece) = (Sha256::new(), 0, vec![0; PIECE_BYTES]);
@@ -123,6 +126,7 @@ fn digest(path: &Path) -> Result<(u64, String)> {
             return Ok((bytes, crate::transfer::hex(&sum.finalize())));
         }
         sum.update(&piece[..read]);
+        take(&piece[..read])?;
         bytes += read as u64;
     }
 }

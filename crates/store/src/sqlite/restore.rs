@@ -5,17 +5,16 @@
 //! first: beside another database it would be taken for that one's. Whoever calls this holds the
 //! lock of the data directory.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use mnemic_core::{Code, Error, Result};
-use sha2::{Digest as _, Sha256};
 
 use super::Options;
 use super::backup::{
-    PIECE_BYTES, Scrap, around, checksum_path, create_private, remove, rename, sync, there,
-    unusable, verify,
+    Scrap, around, checksum_path, create_private, digest, remove, rename, sync, there, unusable,
+    verify,
 };
 use super::connection::{Location, with_suffix};
 
@@ -134,22 +133,17 @@ fn refuse_log(file: &Path) -> Result<()> {
 
 /// Copies a file and says how long it was and what its bytes come to.
 fn copied(from: &Path, to: &Path, tell: &dyn Fn(u64, u64)) -> Result<(u64, String)> {
-    let mut source = File::open(from).map_err(|error| unusable(from, "read", error))?;
-    let total = source.metadata().map_or(0, |it| it.len());
+    let total = fs::metadata(from).map_err(|error| unusable(from, "read", error))?.len();
     remove(to)?;
     remove_beside(to)?;
     let mut target = create_private(to)?;
-    let (mut sum, mut bytes, mut piece) = (Sha256::new(), 0, vec![0; PIECE_BYTES]);
-    loop {
-        let read = source.read(&mut piece).map_err(|error| unusable(from, "read", error))?;
-        if read == 0 {
-            return Ok((bytes, crate::transfer::hex(&sum.finalize())));
-        }
-        sum.update(&piece[..read]);
-        target.write_all(&piece[..read]).map_err(|error| unusable(to, "written", error))?;
-        bytes += read as u64;
-        tell(bytes, total);
-    }
+    let mut done = 0;
+    digest(from, |piece| {
+        target.write_all(piece).map_err(|error| unusable(to, "written", error))?;
+        done += piece.len() as u64;
+        tell(done, total);
+        Ok(())
+    })
 }
 
 /// Compares with the checksum beside the backup, if there is one.
