@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 use crate::support::server::{OWN, Server, http};
 use crate::support::{Ended, Home, random_below, rounds};
 
-const ROUNDS: usize = 3;
+/// Backups under load.
+const LOAD_ROUNDS: usize = 20;
+/// Restores that are killed.
+const KILL_ROUNDS: usize = 6;
 const WRITERS: usize = 8;
 /// A backup begins when this many are there, and somewhat more.
 const ACKNOWLEDGED_MIN: usize = 50;
@@ -50,7 +53,7 @@ async fn write_until_it_dies(url: String, token: String, log: Log, writer: usize
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_under_load_has_all_that_was_acknowledged_before_it() {
-    let rounds = rounds().unwrap_or(ROUNDS);
+    let rounds = rounds().unwrap_or(LOAD_ROUNDS);
     let (mut before_all, mut during_all, mut kept_all) = (0, 0, 0);
     for round in 0..rounds {
         let home = Home::new();
@@ -251,7 +254,7 @@ fn a_restore_may_be_broken_off_at_any_moment() {
     let past = made(&home, "past.db");
     home.ok(&["remember", "of today"]);
     let today = made(&home, "today.db");
-    for round in 0..rounds().unwrap_or(ROUNDS) * 2 {
+    for round in 0..rounds().unwrap_or(KILL_ROUNDS) {
         let file = if round % 2 == 0 { &past } else { &today };
         let mut restore = home.command(&["restore", "--force", text(file)]);
         let mut child = restore.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
