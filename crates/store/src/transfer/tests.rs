@@ -21,6 +21,8 @@ use crate::postgres;
 
 const WORKSPACES: usize = 3;
 const ROWS: usize = 40;
+/// As deep as JSON may be that anybody sends, less the object that it is a field of.
+const JSON_DEPTH: usize = 125;
 
 /// A database that was set up and never served.
 pub(super) async fn database() -> String {
@@ -72,6 +74,7 @@ fn any_value(kind: Kind) -> BoxedStrategy<Value> {
         Kind::Json => prop_oneof![
             Just(json!({"b": [1, 2.5, null, true, {"ü": "\u{1f980}"}], "a": {"z": {}, "y": []}})),
             Just(json!([1e16, 1e-7, -0.0, 1.0, u64::MAX, i64::MIN, 1e25])),
+            Just((0..JSON_DEPTH).fold(json!({}), |within, _| json!([within]))),
             text.prop_map(serde_json::Value::String),
             any::<f64>().prop_filter("finite", |it| it.abs() < 1e30).prop_map(|it| json!([it])),
         ]

@@ -1,12 +1,16 @@
 //! Reading an export into a store of its own, from which it is moved on once it is known to be
 //! whole. A mistake is named by its line and field.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
 use mnemic_core::{Code, Error, Result};
-use serde_json::{Map, Value as Json};
+use serde::Deserialize;
+use serde_json::Value as Json;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use super::header::{self, Header};
@@ -18,6 +22,10 @@ use crate::transfer::{Kind, LOT_ROWS, Progress, Side, Step};
 
 /// No row is anywhere near as long; a file of one endless line shall not fill the memory.
 const LINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The fields of an object, each read on its own: JSON is read to some depth, and a value
+/// that was just within it when it came in is wrapped in two more objects here.
+type Fields<'l> = BTreeMap<String, &'l RawValue>;
 
 /// An export that was read and found whole.
 pub struct Staged {
@@ -37,13 +45,13 @@ pub fn stage(input: impl BufRead, path: &Path, tell: Tell<'_>) -> Result<Staged>
     let mut rows = 0;
     loop {
         let line = lines.next()?.ok_or_else(|| lines.cut())?;
-        let mut fields = lines.object(&line)?;
+        let fields = lines.object(&line)?;
         if fields.contains_key("end") {
             lines.check_end(&fields, rows)?;
             break;
         }
         lines.sum.update(&line);
-        let (table, row) = lines.row(&header, &mut fields)?;
+        let (table, row) = lines.row(&header, &fields)?;
         stage.add(table, &row).map_err(|error| lines.at(table, &error))?;
         rows += 1;
         if rows % LOT_ROWS as u64 == 0 {
@@ -59,7 +67,7 @@ fn check_tables(header: &Header, stage: &Stage) -> Result<()> {
         .tables
         .iter()
         .flat_map(|(table, columns)| columns.keys().map(move |column| format!("{table}.{column}")));
-    let named: std::collections::BTreeSet<String> = named.collect();
+    let named: BTreeSet<String> = named.collect();
     let known = stage.columns()?;
     let difference: Vec<_> = named.symmetric_difference(&known).cloned().collect();
     if difference.is_empty() {
@@ -99,35 +107,34 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(line))
     }
 
-    fn object(&self, line: &[u8]) -> Result<Map<String, Json>> {
+    fn object<'l>(&self, line: &'l [u8]) -> Result<Fields<'l>> {
         if !line.ends_with(b"\n") {
             // The last line has an end, too: this one was cut.
             return Err(self.cut());
         }
-        match serde_json::from_slice(line) {
-            Ok(Json::Object(fields)) => Ok(fields),
-            Ok(_) => Err(self.invalid("is not a JSON object")),
-            Err(error) => Err(self.invalid(&format!("is not JSON (column {})", error.column()))),
-        }
+        serde_json::from_slice(line).map_err(|error| match error.classify() {
+            Category::Data => self.invalid("is not a JSON object"),
+            _ => self.invalid(&format!("is not JSON (column {})", error.column())),
+        })
     }
 
     /// The table and its values, in the order of the header's columns.
     fn row<'h>(
         &self,
         header: &'h Header,
-        fields: &mut Map<String, Json>,
+        fields: &Fields<'_>,
     ) -> Result<(&'h str, Vec<(&'h str, crate::Value)>)> {
-        let name = fields.get("table").and_then(Json::as_str);
+        let name: Option<String> = field(fields, "table");
         let name = name.ok_or_else(|| self.invalid("`table` must be the name of a table"))?;
-        let Some((table, columns)) = header.tables.get_key_value(name) else {
+        let Some((table, columns)) = header.tables.get_key_value(&name) else {
             return Err(self.invalid(&format!("the table `{name}` is not in the header")));
         };
-        let Some(Json::Object(mut row)) = fields.remove("row") else {
-            return Err(self.invalid("`row` must be an object"));
-        };
+        let row: Option<Fields<'_>> = field(fields, "row");
+        let mut row = row.ok_or_else(|| self.invalid("`row` must be an object"))?;
         let mut values = Vec::with_capacity(columns.len());
         for (column, kind) in columns {
-            let json = row.remove(column);
+            let json: Option<Json> = field(&row, column);
+            row.remove(column);
             let value = json.and_then(|json| spell::read(*kind, json));
             let value = value.ok_or_else(|| self.misfit(table, column, *kind))?;
             values.push((column.as_str(), value));
@@ -138,15 +145,15 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    fn check_end(&mut self, fields: &Map<String, Json>, rows: u64) -> Result<()> {
-        let counted = fields.get("rows").and_then(Json::as_u64);
+    fn check_end(&mut self, fields: &Fields<'_>, rows: u64) -> Result<()> {
+        let counted: Option<u64> = field(fields, "rows");
         if counted != Some(rows) {
             let counted = counted.map_or_else(|| "no number".to_owned(), |it| it.to_string());
             let problem = format!("`rows` is {counted}, but {rows} came: the file is damaged");
             return Err(self.invalid(&problem));
         }
         let sum = hex(&self.sum.finalize_reset());
-        if fields.get("sha256").and_then(Json::as_str) != Some(&*sum) {
+        if field::<String>(fields, "sha256") != Some(sum) {
             let problem = "`sha256` is not that of the lines before: the file was changed or \
                            damaged";
             return Err(self.invalid(problem));
@@ -176,4 +183,9 @@ impl<R: BufRead> Lines<R> {
         );
         Error::new(Code::InvalidBody, detail)
     }
+}
+
+/// A field that is there and of its type.
+fn field<'l, T: Deserialize<'l>>(fields: &Fields<'l>, name: &str) -> Option<T> {
+    serde_json::from_str(fields.get(name)?.get()).ok()
 }
