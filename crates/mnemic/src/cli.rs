@@ -1,10 +1,12 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use mnemic_core::principal::Profile;
 use uuid::Uuid;
 
-use crate::commands::BenchArgs;
+use crate::commands::{BenchArgs, Format};
 use crate::config::CommonArgs;
 
 /// Memory for AI agents: remember, recall, and know why.
@@ -72,6 +74,14 @@ pub enum Command {
     Db(DbCommand),
     /// Move the whole store into a PostgreSQL database, or back into a directory
     Migrate(MigrateArgs),
+    /// Write everything to a file of JSON Lines, also while it is served
+    Export(ExportArgs),
+    /// Read an export of mnemic, or what mem0, Graphiti or server-memory exported
+    Import(ImportArgs),
+    /// Copy the data directory's store into a file, also while it is served
+    Backup(BackupArgs),
+    /// Put a backup in the place of the data directory's store
+    Restore(BackupArgs),
     /// Give every memory a vector of the present model
     Reembed,
     /// Measure what this project promises
@@ -109,6 +119,45 @@ pub struct MigrateArgs {
     #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
     pub store: Option<String>,
     /// Also undo what was changed at the target since it was copied
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Where to; `-` writes to standard output
+    pub file: PathBuf,
+    /// Export this PostgreSQL database instead of the data directory
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Where from; `-` reads standard input
+    pub file: PathBuf,
+    /// What it is [default: found out]
+    #[arg(long)]
+    pub format: Option<Format>,
+    /// Import into this PostgreSQL database instead of the data directory
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// Also undo what differs from the file in its workspaces
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BackupArgs {
+    /// The backup
+    pub file: PathBuf,
+    /// A database, which is not backed up this way: the answer says how
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    pub store: Option<String>,
+    /// Replace what is there
     #[arg(long)]
     pub force: bool,
 }

@@ -50,6 +50,16 @@ impl Client {
         self.call(Method::POST, path, Some(body)).await
     }
 
+    /// Sends a request that is carried out once, however often it is sent with this key.
+    pub async fn post_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        key: &str,
+    ) -> Result<T> {
+        self.call_with(key, Method::POST, path, Some(body)).await
+    }
+
     pub async fn put<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T> {
         self.call(Method::PUT, path, Some(body)).await
     }
@@ -68,7 +78,16 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<T> {
-        let key = Uuid::new_v4().to_string();
+        self.call_with(&Uuid::new_v4().to_string(), method, path, body).await
+    }
+
+    async fn call_with<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<T> {
         let (started, patience) = (Instant::now(), self.attachment.patience());
         loop {
             let endpoint = self.attachment.endpoint().await?;
@@ -77,7 +96,7 @@ impl Client {
                 .http()
                 .request(method.clone(), format!("{}{path}", endpoint.url))
                 .bearer_auth(&endpoint.token)
-                .header("idempotency-key", &key)
+                .header("idempotency-key", key)
                 .timeout(TIMEOUT);
             if let Some(body) = body {
                 request = request.json(body);

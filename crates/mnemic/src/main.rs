@@ -13,6 +13,7 @@ mod instance;
 mod model;
 mod output;
 mod owner;
+mod progress;
 mod slots;
 
 use std::io::IsTerminal as _;

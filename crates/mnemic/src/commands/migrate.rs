@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mnemic_store::transfer::{self, Part, Progress, Report, Side, Step};
+use mnemic_store::transfer::{self, Part, Report, Side};
 use serde_json::{Value, json};
 
 use crate::attach::take;
@@ -15,6 +14,9 @@ use crate::cli::MigrateArgs;
 use crate::config::{CommonArgs, Config};
 use crate::output;
 use crate::owner::{DataDir, Lock};
+use crate::progress::Bar;
+
+const DATABASE: &str = "mnemic.db";
 
 pub async fn run(common: &CommonArgs, args: &MigrateArgs) -> Result<()> {
     if common.url.is_some() {
@@ -27,10 +29,19 @@ pub async fn run(common: &CommonArgs, args: &MigrateArgs) -> Result<()> {
     };
     let (from, to) = (source.describe(), target.describe());
     let report = migrate(&source, &target, args.force).await?;
+    conclude(common, &report, &from, &to)?;
+    if !common.json {
+        what_next(&target, &from);
+    }
+    Ok(())
+}
+
+/// Shows what was moved, and fails if the ends are not the same now.
+pub fn conclude(common: &CommonArgs, report: &Report, from: &str, to: &str) -> Result<()> {
     if common.json {
-        output::json(&told(&report));
+        output::json(&told(report));
     } else {
-        print(&report, &from, &to);
+        print(report, from, to);
     }
     let differing = report.differences().count();
     if differing > 0 {
@@ -38,9 +49,6 @@ pub async fn run(common: &CommonArgs, args: &MigrateArgs) -> Result<()> {
             "{to} differs from {from} in {differing} tables: make sure that nobody writes to it, \
              then run it again"
         );
-    }
-    if !common.json {
-        what_next(&target, &from);
     }
     Ok(())
 }
@@ -68,7 +76,7 @@ pub async fn migrate(source: &Place, target: &Place, force: bool) -> Result<Repo
     let bar = Bar::new();
     let moved =
         transfer::migrate(&source.side, &target.side, force, &|progress| bar.show(&progress)).await;
-    bar.0.finish_and_clear();
+    bar.clear();
     source.side.close().await;
     target.side.close().await;
     Ok(moved?)
@@ -103,7 +111,7 @@ impl Place {
         }
     }
 
-    fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Directory(path) => path.display().to_string(),
             Self::Database(_) => "the database".to_owned(),
@@ -117,69 +125,59 @@ impl Place {
             }
             Self::Directory(path) => path,
         };
-        // Looked at first, because to open the directory would make it.
-        let there = path.join("mnemic.db").try_exists();
-        if !there.with_context(|| format!("{} cannot be looked at", path.display()))? {
-            bail!("there is no store in {}: say where it is with --data-dir", path.display());
-        }
+        check_there(path)?;
         let (dir, lock) = lock(path).await?;
         let database = dir.database();
         let side = tokio::task::spawn_blocking(move || transfer::open_file(&database)).await??;
         Ok(End { side, _lock: Some(lock) })
     }
 
-    async fn open_target(&self) -> Result<End> {
+    /// A source that may be served meanwhile.
+    pub async fn open_beside(&self) -> Result<Arc<dyn Side>> {
         let path = match self {
-            Self::Database(url) => {
-                return Ok(End { side: transfer::open_database(url, false).await?, _lock: None });
-            }
+            Self::Database(url) => return Ok(transfer::open_database(url, true).await?),
             Self::Directory(path) => path,
         };
-        let (dir, lock) = lock(path).await?;
-        let database = dir.database();
-        let side =
-            tokio::task::spawn_blocking(move || transfer::open_new_file(&database)).await??;
-        Ok(End { side, _lock: Some(lock) })
+        check_there(path)?;
+        let database = path.join(DATABASE);
+        Ok(tokio::task::spawn_blocking(move || transfer::open_file(&database)).await??)
+    }
+
+    /// A target, of which the caller holds the lock if it is a directory.
+    pub async fn open_owned(&self) -> Result<Arc<dyn Side>> {
+        match self {
+            Self::Database(url) => Ok(transfer::open_database(url, false).await?),
+            Self::Directory(path) => {
+                let database = path.join(DATABASE);
+                let open = move || transfer::open_new_file(&database);
+                Ok(tokio::task::spawn_blocking(open).await??)
+            }
+        }
+    }
+
+    async fn open_target(&self) -> Result<End> {
+        let lock = match self {
+            Self::Database(_) => None,
+            Self::Directory(path) => Some(lock(path).await?.1),
+        };
+        Ok(End { side: self.open_owned().await?, _lock: lock })
     }
 }
 
-async fn lock(path: &Path) -> Result<(DataDir, Lock)> {
+/// Looked at first, because to open a directory would make it.
+pub fn check_there(path: &Path) -> Result<()> {
+    let there = path.join(DATABASE).try_exists();
+    if !there.with_context(|| format!("{} cannot be looked at", path.display()))? {
+        bail!("there is no store in {}: say where it is with --data-dir", path.display());
+    }
+    Ok(())
+}
+
+pub async fn lock(path: &Path) -> Result<(DataDir, Lock)> {
     let dir = DataDir::open(path)?;
     let http = reqwest::Client::builder().no_proxy().build()?;
     let lock = take(&http, &dir).await?;
     Ok((dir, lock))
-}
-
-/// How far it is, for who watches; nothing is drawn where nobody does.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new() -> Self {
-        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len}")
-        {
-            bar.set_style(style);
-        }
-        Self(bar)
-    }
-
-    fn show(&self, progress: &Progress<'_>) {
-        if self.0.is_hidden() {
-            return;
-        }
-        let verb = match progress.step {
-            Step::Compare => "comparing",
-            Step::Copy => "copying",
-            Step::Derive => "listing",
-            Step::Verify => "verifying",
-        };
-        let message = format!("{verb} {}", progress.table);
-        if self.0.message() != message {
-            self.0.set_message(message);
-        }
-        self.0.set_length(progress.total.max(progress.done));
-        self.0.set_position(progress.done);
-    }
 }
 
 fn print(report: &Report, from: &str, to: &str) {

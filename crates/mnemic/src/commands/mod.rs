@@ -1,10 +1,13 @@
 //! The commands, one file per noun.
 
+mod archive;
 mod audit;
+mod backup;
 mod bench;
 mod db;
 mod doctor;
 mod domain;
+mod foreign;
 mod grant;
 mod job;
 mod mcp;
@@ -22,6 +25,7 @@ mod workspace;
 use anyhow::Result;
 
 pub use bench::BenchArgs;
+pub use foreign::Format;
 
 use crate::attach::Attachment;
 use crate::cli::{Cli, Command};
@@ -43,6 +47,10 @@ pub async fn run(cli: Cli) -> Result<()> {
         Command::Db(command) => return db::run(&common, command).await,
         Command::Bench(args) => return bench::run(&common, &args).await,
         Command::Migrate(args) => return migrate::run(&common, &args).await,
+        Command::Export(args) => return archive::export(&common, &args).await,
+        Command::Import(args) => return archive::import(&common, &args).await,
+        Command::Backup(args) => return backup::backup(&common, &args).await,
+        Command::Restore(args) => return backup::restore(&common, &args).await,
         _ => {}
     }
     let client = Client::new(Attachment::new(&common, Fetch::CachedOnly)?);
@@ -74,6 +82,10 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         | Command::Doctor { .. }
         | Command::Bench(_)
         | Command::Migrate(_)
+        | Command::Export(_)
+        | Command::Import(_)
+        | Command::Backup(_)
+        | Command::Restore(_)
         | Command::Db(_) => Ok(()),
     }
 }

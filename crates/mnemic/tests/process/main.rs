@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "these are tests")]
 
 mod access;
+mod archive;
+mod backup;
 mod cli;
 mod database;
 mod fault;

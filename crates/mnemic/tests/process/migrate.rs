@@ -12,7 +12,7 @@ use crate::support::{Ended, Home, is_root, wait_for};
 const QUERIES: [&str; 4] = ["gate code", "Straße", "日本語", "swordfish7 entry"];
 
 /// The address to serve a fresh database with.
-fn database(home: &Home) -> String {
+pub fn database(home: &Home) -> String {
     let owner = postgres().tcp_url(&postgres().database("template1"));
     let done = home.json(&["db", "setup", "--store", &owner]);
     done["url"].as_str().unwrap().to_owned()
@@ -23,7 +23,7 @@ fn migrate(home: &Home, to: &str) -> Value {
 }
 
 /// A store with something in most tables, and in a hidden workspace.
-fn filled() -> Home {
+pub fn filled() -> Home {
     let home = Home::new();
     home.ok(&["remember", "the gate code is in the Straße, 日本語 too"]);
     for number in 0..30 {
@@ -35,6 +35,9 @@ fn filled() -> Home {
     home.ok(&["memory", "supersede", &old, "the lamp is red"]);
     let cited = home.ok(&["remember", "cited once"]);
     home.ok(&["run", "run-1", &format!("as [mem:{cited}] says")]);
+    home.ok(&["domain", "create", "harbour"]);
+    home.ok(&["grant", "set", "member", "harbour", "read"]);
+    home.ok(&["policy", "create", "No boat leaves in fog", "--domain", "harbour"]);
     for name in ["team", "hidden"] {
         home.ok(&["workspace", "create", name]);
         let token = home.ok(&["token", "create", "--workspace", name, "--role", "member"]);

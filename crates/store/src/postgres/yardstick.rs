@@ -33,7 +33,7 @@ pub async fn copy(source: &Arc<dyn Side>, url: &str, indexed: bool) -> Result<Ya
 
 async fn copy_all(source: &Arc<dyn Side>, target: &Database, indexed: bool) -> Result<Yardstick> {
     let failed = |error| store_error("making a temporary table", error);
-    let tables = target.tables().await?.typed.unwrap_or_default();
+    let tables = target.tables().await?.0;
     let mut client = target.connection().await?;
     let transaction = client.transaction().await.map_err(failed)?;
     let like = if indexed { "INCLUDING INDEXES" } else { "" };

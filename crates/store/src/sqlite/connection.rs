@@ -84,6 +84,11 @@ impl Location {
         Ok(conn)
     }
 
+    /// Refuses somebody else's database, and leaves any as it is.
+    pub(super) fn check_ours(&self, conn: &Connection) -> Result<()> {
+        if application_id(conn)? == APPLICATION_ID { Ok(()) } else { Err(foreign(&self.path)) }
+    }
+
     /// As [`SqliteEngine::scan`](super::SqliteEngine::scan), for threads that outlive a borrow
     /// of the engine.
     pub(super) fn scan(
@@ -197,7 +202,7 @@ fn check_version() -> Result<()> {
 /// Marks a new database as ours, and refuses somebody else's.
 fn mark(conn: &Connection, path: &Path) -> Result<()> {
     let failed = |error| store_error("opening the database", error);
-    let id: i32 = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(failed)?;
+    let id = application_id(conn)?;
     if id == APPLICATION_ID {
         return Ok(());
     }
@@ -205,12 +210,19 @@ fn mark(conn: &Connection, path: &Path) -> Result<()> {
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(failed)?;
     if id != 0 || objects > 0 {
-        return Err(Error::new(
-            Code::Conflict,
-            format!("{} is a database of another program", path.display()),
-        ));
+        return Err(foreign(path));
     }
     pragmas(conn, &[("application_id", &APPLICATION_ID.to_string())])
+}
+
+fn application_id(conn: &Connection) -> Result<i32> {
+    let id = conn.query_row("PRAGMA application_id", [], |row| row.get(0));
+    id.map_err(|error| store_error("opening the database", error))
+}
+
+fn foreign(path: &Path) -> Error {
+    let detail = format!("{} is a database of another program", path.display());
+    Error::new(Code::Conflict, detail)
 }
 
 fn length_of(path: &Path) -> Result<Option<u64>> {
@@ -225,7 +237,7 @@ fn length_of(path: &Path) -> Result<Option<u64>> {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -57,6 +57,13 @@ pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> 
     conn.execute_batch("PRAGMA foreign_keys = ON").map_err(failed)
 }
 
+/// Refuses a database of a newer version or of another line of versions. An older one is fine.
+pub(super) fn check_known(conn: &Connection, known: &[Migration]) -> Result<()> {
+    let applied = applied(conn);
+    let applied = applied.map_err(|error| store_error("looking at the migrations", error))?;
+    outstanding(known, &applied).map(|_| ())
+}
+
 /// Refuses a database whose schema is not this version's, and leaves any as it is.
 pub(super) fn check(conn: &Connection, known: &[Migration]) -> Result<()> {
     let failed = |error| store_error("looking at the migrations", error);

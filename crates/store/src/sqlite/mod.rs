@@ -4,6 +4,7 @@
 //! index in step with every commit. Nothing SQLite-like may leave this module except through
 //! what an index needs to be built ([`SqliteEngine::scan`], [`SqliteEngine::exclusive`]).
 
+mod backup;
 mod check;
 mod connection;
 mod entry;
@@ -13,10 +14,12 @@ mod index;
 mod migrate;
 mod options;
 mod readers;
+mod restore;
 mod row_ref;
 mod run;
 mod scrub;
 mod search;
+pub(crate) mod stage;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transfer;
@@ -28,10 +31,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
 
+pub use backup::{Backup, backup, backup_bytes, checksum_path, partial_path};
 pub use hook::{Commit, CommitHook, NoHook, Reader};
 pub use index::{INDEX_BYTES_MAX_DEFAULT, Indexes};
 pub use migrate::MIGRATIONS;
 pub use options::Options;
+pub use restore::{Restored, restore};
 pub use row_ref::RowRef;
 pub use search::EmbeddedEngine;
 

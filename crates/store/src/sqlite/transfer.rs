@@ -1,9 +1,10 @@
 //! The embedded store at either end of a migration.
 //!
 //! A source is opened for reading alone: not a byte of its file changes, not even to bring it up
-//! to date. Whoever opens either must hold the lock of the data directory.
+//! to date. Whoever opens a target must hold the lock of the data directory; a source may be
+//! served meanwhile.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,14 +21,23 @@ use super::run::Bound;
 use super::{MIGRATIONS, Options, migrate};
 use crate::cell::Cell;
 use crate::transfer::{
-    Cells, LOT_BYTES, LOT_ROWS, Rows, Side, Sql, Table, Tables, parameters, size,
+    Cells, LOT_BYTES, LOT_ROWS, Rows, Side, Sql, Table, TableColumn, Tables, declared, parameters,
+    size,
 };
 use crate::{Scope, Value};
 
-const TABLES: &str = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
-     WHERE t.type = 'table' AND t.name <> 'schema_migrations' AND t.name NOT LIKE 'sqlite_%'";
+/// The columns of a table in their order, each with its place in the key, from 1, or 0.
+const COLUMNS: &str = "
+    SELECT t.name, c.name, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+    WHERE t.type = 'table' AND t.name <> 'schema_migrations' AND t.name NOT LIKE 'sqlite_%'
+    ORDER BY t.name, c.cid";
 
-/// Opens the store in a file that is there, to be read and left as it is. Blocks.
+const REFERENCES: &str = "
+    SELECT t.name, f.\"table\" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f
+    WHERE t.type = 'table'";
+
+/// Opens the store in a file that is there, to be read and left as it is. It shows one state,
+/// whoever writes to it meanwhile. Blocks.
 pub fn open_source(path: &Path) -> Result<Arc<dyn Side>> {
     if !fs::exists(path).unwrap_or(false) {
         let detail = format!("there is no store in {}", path.display());
@@ -36,8 +46,10 @@ pub fn open_source(path: &Path) -> Result<Arc<dyn Side>> {
     let location = Location { path: path.to_owned(), options: Options::default() };
     location.check_files()?;
     let conn = location.open_reader()?;
+    // The state is that of the first read, which is the one of the migrations.
+    conn.execute_batch("BEGIN").map_err(|error| store_error("beginning to read", error))?;
     migrate::check(&conn, MIGRATIONS)?;
-    Ok(Arc::new(File { conn: Arc::new(Mutex::new(conn)) }))
+    Ok(side(conn))
 }
 
 /// Opens the store in a file to be written, and makes it where there is none. Blocks.
@@ -47,7 +59,11 @@ pub fn open_target(path: &Path) -> Result<Arc<dyn Side>> {
     migrate::migrate(&mut conn, MIGRATIONS)?;
     // What is lost with the power is copied again; `settle` makes it last.
     synchronous(&conn, "NORMAL")?;
-    Ok(Arc::new(File { conn: Arc::new(Mutex::new(conn)) }))
+    Ok(side(conn))
+}
+
+pub(super) fn side(conn: Connection) -> Arc<dyn Side> {
+    Arc::new(File { conn: Arc::new(Mutex::new(conn)) })
 }
 
 struct File {
@@ -75,19 +91,7 @@ async fn run<T: Send + 'static>(
 #[async_trait]
 impl Side for File {
     async fn tables(&self) -> Result<Tables> {
-        self.run(|conn| {
-            let failed = |error| store_error("looking at the tables", error);
-            let mut tables = Tables::default();
-            let mut columns = conn.prepare(TABLES).map_err(failed)?;
-            let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            for column in columns.query_map([], pair).map_err(failed)? {
-                let (table, column): (String, String) = column.map_err(failed)?;
-                let columns: &mut BTreeSet<_> = tables.names.entry(table).or_default();
-                columns.insert(column);
-            }
-            Ok(tables)
-        })
-        .await
+        self.run(|conn| tables(conn)).await
     }
 
     async fn count(&self, table: &Table, scope: Scope) -> Result<u64> {
@@ -226,11 +230,62 @@ fn own(table: &Table, row: &rusqlite::Row<'_>) -> Result<Cells> {
     Ok(cells)
 }
 
+/// A column as SQLite knows it.
+pub(super) struct Column {
+    pub(super) table: String,
+    pub(super) name: String,
+    /// Its place in the key, from 1, or 0.
+    place: u32,
+}
+
+/// All columns of all tables that hold records.
+pub(super) fn columns(conn: &Connection) -> Result<Vec<Column>> {
+    let failed = |error| store_error("looking at the tables", error);
+    let column = |row: &rusqlite::Row<'_>| {
+        Ok(Column { table: row.get(0)?, name: row.get(1)?, place: row.get(2)? })
+    };
+    let mut columns = conn.prepare(COLUMNS).map_err(failed)?;
+    let columns = columns.query_map([], column).map_err(failed)?;
+    columns.collect::<rusqlite::Result<_>>().map_err(failed)
+}
+
+fn tables(conn: &Connection) -> Result<Tables> {
+    let failed = |error| store_error("looking at the references", error);
+    let mut drawn: BTreeMap<String, Table> = BTreeMap::new();
+    let mut places: BTreeMap<String, BTreeMap<u32, usize>> = BTreeMap::new();
+    for Column { table, name, place } in columns(conn)? {
+        let kind = declared::kind(&table, &name).ok_or_else(|| {
+            let detail = format!("the migrations of PostgreSQL do not declare {table}.{name}");
+            Error::internal(detail)
+        })?;
+        let empty = Table { name: table.clone(), ..Table::default() };
+        let columns = &mut drawn.entry(table.clone()).or_insert(empty).columns;
+        if place > 0 {
+            places.entry(table).or_default().insert(place, columns.len());
+        }
+        columns.push(TableColumn { name, kind });
+    }
+    let mut references = conn.prepare(REFERENCES).map_err(failed)?;
+    let pair = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+    for reference in references.query_map([], pair).map_err(failed)? {
+        let (from, to) = reference.map_err(failed)?;
+        if let Some(table) = drawn.get_mut(&from) {
+            table.refers.insert(to);
+        }
+    }
+    for (name, places) in places {
+        if let Some(table) = drawn.get_mut(&name) {
+            table.key = places.into_values().collect();
+        }
+    }
+    Ok(drawn.into_values().collect::<Vec<_>>().into())
+}
+
 fn literal(workspace: Uuid) -> String {
     format!("x'{}'", workspace.simple())
 }
 
-fn synchronous(conn: &Connection, mode: &str) -> Result<()> {
+pub(super) fn synchronous(conn: &Connection, mode: &str) -> Result<()> {
     conn.pragma_update(None, "synchronous", mode)
         .map_err(|error| store_error("setting synchronous", error))
 }

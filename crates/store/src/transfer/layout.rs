@@ -1,13 +1,13 @@
 //! Which tables are moved, and what their columns hold.
 //!
-//! SQLite keeps a UUID, a vector and a digest all as a BLOB, so it cannot say which is which;
-//! PostgreSQL can. The layout is therefore PostgreSQL's, whichever end it is at, and the other
-//! end must have the very same tables and columns.
+//! Both ends say so from their own catalogues, and must say the same of names, kinds and keys.
+//! SQLite keeps a UUID, a vector and a digest all as a BLOB, so it asks [`declared`](super::declared)
+//! which is which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mnemic_core::{Code, Error, Result};
+use mnemic_core::{Error, Result};
 
 use crate::cell::Cell;
 use crate::{Scope, Value};
@@ -57,7 +57,7 @@ pub(crate) struct TableColumn {
 }
 
 /// A table that is moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
     pub(crate) name: String,
     pub(crate) columns: Vec<TableColumn>,
@@ -104,41 +104,41 @@ impl Table {
 
 /// What one end knows of its tables.
 #[derive(Debug, Default)]
-pub struct Tables {
-    /// Every table that holds records, with the names of its columns.
-    pub(crate) names: BTreeMap<String, BTreeSet<String>>,
-    /// The same with types, where the database knows them.
-    pub(crate) typed: Option<Vec<Table>>,
-}
+pub struct Tables(pub(crate) Vec<Table>);
 
 impl From<Vec<Table>> for Tables {
-    fn from(typed: Vec<Table>) -> Self {
-        let columns = |table: &Table| table.columns.iter().map(|it| it.name.clone()).collect();
-        let names = typed.iter().map(|table| (table.name.clone(), columns(table))).collect();
-        Self { names, typed: Some(typed) }
+    fn from(tables: Vec<Table>) -> Self {
+        Self(tables)
+    }
+}
+
+impl Tables {
+    /// Every column with what it holds, as `table.column: kind`.
+    fn columns(&self) -> BTreeSet<String> {
+        let columns = |table: &Table| -> Vec<String> {
+            let name = |it: &TableColumn| format!("{}.{}: {:?}", table.name, it.name, it.kind);
+            table.columns.iter().map(name).collect()
+        };
+        self.0.iter().flat_map(columns).collect()
     }
 }
 
 /// The tables to move, each behind those that it refers to. Ends that differ are refused.
-pub(super) fn agree(source: Tables, target: Tables) -> Result<Vec<Arc<Table>>> {
-    if source.names != target.names {
-        let difference = difference(&source.names, &target.names);
-        return Err(Error::internal(format!(
-            "the two stores differ in their tables: {difference}"
-        )));
+pub(super) fn agree(source: &Tables, target: Tables) -> Result<Vec<Arc<Table>>> {
+    let (ours, theirs) = (source.columns(), target.columns());
+    if ours != theirs {
+        let difference: Vec<_> = ours.symmetric_difference(&theirs).cloned().collect();
+        let detail = format!("the two stores differ in their tables: {}", difference.join(", "));
+        return Err(Error::internal(detail));
     }
-    let typed = target.typed.or(source.typed).ok_or_else(|| {
-        let detail = "both ends are directories: to move one, stop what uses it and copy it";
-        Error::new(Code::InvalidField, detail)
-    })?;
-    let keyless = typed.iter().find(|table| table.key.is_empty());
-    if let Some(Table { name, .. }) = keyless {
-        return Err(Error::internal(format!("the table {name} has no primary key to go by")));
-    }
-    in_order(typed)
+    in_order(target)
 }
 
-fn in_order(mut left: Vec<Table>) -> Result<Vec<Arc<Table>>> {
+/// The tables of one end, each behind those that it refers to.
+pub(super) fn in_order(Tables(mut left): Tables) -> Result<Vec<Arc<Table>>> {
+    if let Some(Table { name, .. }) = left.iter().find(|table| table.key.is_empty()) {
+        return Err(Error::internal(format!("the table {name} has no primary key to go by")));
+    }
     let mut ordered: Vec<Arc<Table>> = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let waits: BTreeSet<String> = left.iter().map(|table| table.name.clone()).collect();
@@ -153,18 +153,4 @@ fn in_order(mut left: Vec<Table>) -> Result<Vec<Arc<Table>>> {
         left = later;
     }
     Ok(ordered)
-}
-
-fn difference(
-    source: &BTreeMap<String, BTreeSet<String>>,
-    target: &BTreeMap<String, BTreeSet<String>>,
-) -> String {
-    let flat = |names: &BTreeMap<String, BTreeSet<String>>| -> BTreeSet<String> {
-        let columns = |(table, columns): (&String, &BTreeSet<String>)| -> Vec<String> {
-            columns.iter().map(|column| format!("{table}.{column}")).collect()
-        };
-        names.iter().flat_map(columns).collect()
-    };
-    let (source, target) = (flat(source), flat(target));
-    source.symmetric_difference(&target).cloned().collect::<Vec<_>>().join(", ")
 }

@@ -22,7 +22,7 @@ use crate::{Scope, Value};
 /// How many workspaces an error names.
 const NAMED_MAX: usize = 5;
 
-type Tell<'a> = &'a (dyn Fn(Progress<'_>) + Send + Sync);
+pub(super) type Tell<'a> = &'a (dyn Fn(Progress<'_>) + Send + Sync);
 
 /// Makes the target equal to the source. Without `force`, a target that holds rows which the
 /// source does not have, or has otherwise, is refused before anything is written.
@@ -32,7 +32,7 @@ pub async fn migrate(
     force: bool,
     tell: Tell<'_>,
 ) -> Result<Report> {
-    let tables = agree(source.tables().await?, target.tables().await?)?;
+    let tables = agree(&source.tables().await?, target.tables().await?)?;
     let workspaces = refuse_strangers(source, target, &tables).await?;
     let mut pieces = pieces(&tables, &workspaces);
     let mut report = Report { workspaces, ..Report::default() };
@@ -70,10 +70,10 @@ pub async fn migrate(
 }
 
 /// One table in one scope.
-struct Piece {
-    table: Arc<Table>,
-    scope: Scope,
-    source_rows: u64,
+pub(super) struct Piece {
+    pub(super) table: Arc<Table>,
+    pub(super) scope: Scope,
+    pub(super) source_rows: u64,
     target_rows: u64,
     /// Rows that only the target has.
     extra: u64,
@@ -89,7 +89,7 @@ impl Piece {
 }
 
 /// What belongs to the installation first, then each workspace, its own row before its contents.
-fn pieces(tables: &[Arc<Table>], workspaces: &BTreeMap<Uuid, String>) -> Vec<Piece> {
+pub(super) fn pieces(tables: &[Arc<Table>], workspaces: &BTreeMap<Uuid, String>) -> Vec<Piece> {
     let piece = |table: &Arc<Table>, scope| Piece {
         table: table.clone(),
         scope,
@@ -112,10 +112,7 @@ async fn refuse_strangers(
     target: &Arc<dyn Side>,
     tables: &[Arc<Table>],
 ) -> Result<BTreeMap<Uuid, String>> {
-    let table = tables
-        .iter()
-        .find(|table| table.is_workspaces())
-        .ok_or_else(|| Error::internal("there is no table of workspaces"))?;
+    let table = workspaces_table(tables)?;
     let ours = workspaces(source, table).await?;
     let theirs = workspaces(target, table).await?;
     let strangers: Vec<_> =
@@ -135,7 +132,16 @@ async fn refuse_strangers(
     ))
 }
 
-async fn workspaces(side: &Arc<dyn Side>, table: &Arc<Table>) -> Result<BTreeMap<Uuid, String>> {
+pub(super) fn workspaces_table(tables: &[Arc<Table>]) -> Result<&Arc<Table>> {
+    let table = tables.iter().find(|table| table.is_workspaces());
+    table.ok_or_else(|| Error::internal("there is no table of workspaces"))
+}
+
+/// All of them, hidden ones too, and what they are called.
+pub(super) async fn workspaces(
+    side: &Arc<dyn Side>,
+    table: &Arc<Table>,
+) -> Result<BTreeMap<Uuid, String>> {
     let mut feed = Feed::open(side, table, Scope::System);
     let (id, name) = (table.position("id"), table.position("name"));
     let mut found = BTreeMap::new();
@@ -358,15 +364,15 @@ impl<'a> Writing<'a> {
     }
 }
 
-struct Bar<'a> {
-    tell: Tell<'a>,
-    step: Step,
-    done: u64,
-    total: u64,
+pub(super) struct Bar<'a> {
+    pub(super) tell: Tell<'a>,
+    pub(super) step: Step,
+    pub(super) done: u64,
+    pub(super) total: u64,
 }
 
 impl Bar<'_> {
-    fn advance(&mut self, rows: u64, table: &str) {
+    pub(super) fn advance(&mut self, rows: u64, table: &str) {
         self.done += rows;
         let (step, done, total) = (self.step, self.done, self.total);
         (self.tell)(Progress { step, table, done, total });

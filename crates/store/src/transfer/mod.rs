@@ -1,13 +1,15 @@
-//! Moving a whole store from one engine to another, table by table.
+//! Moving a whole store from one engine to another, table by table, or by way of a file.
 //!
 //! Nothing here knows what a table is about. Which tables there are, and which types their
-//! columns have, is read from the database that knows both (see [`layout`]), so that a table
+//! columns have, is read from the databases themselves (see [`layout`]), so that a table
 //! which is added to the schema is moved without a line of code. It must not decide what memory
 //! means, and it writes to the target alone.
 
+pub(crate) mod declared;
 mod digest;
 mod feed;
 mod layout;
+mod lines;
 mod migrate;
 mod report;
 mod sql;
@@ -24,10 +26,12 @@ pub use crate::postgres::yardstick::{Yardstick, copy as plain_copy};
 pub use crate::sqlite::transfer::{open_source as open_file, open_target as open_new_file};
 pub use digest::Checksum;
 pub use layout::{Table, Tables};
+pub use lines::{Exported, Staged, export, stage};
 pub use migrate::migrate;
 pub use report::{Part, Progress, Report, Step};
 
 pub(crate) use layout::{Kind, TableColumn};
+pub(crate) use lines::hex;
 pub(crate) use sql::{Sql, parameters, quote};
 
 use crate::{Scope, Value};

@@ -17,6 +17,10 @@ pub enum Step {
     Derive,
     /// Reading the target back.
     Verify,
+    /// Writing an export.
+    Export,
+    /// Reading an export into a store of its own.
+    Import,
 }
 
 /// How far a step is, in rows.

@@ -1,0 +1,186 @@
+//! What other memory programs exported, made into memories.
+//!
+//! It goes the way of every other write: through the server of the store, in batches. What came
+//! in once under its source's id, and was forgotten since or not, does not come in again. A file
+//! is read to its end, and every record checked, before the first is sent.
+
+mod graphiti;
+mod mem0;
+mod record;
+mod server_memory;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::io::BufRead;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use mnemic_server::wire::PageResponse;
+use mnemic_server::wire::memory::{MemoryRequest, MemoryResponse};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::OWN;
+use crate::client::Client;
+use crate::config::CommonArgs;
+use crate::output;
+use crate::progress::Bar;
+
+use record::{Document, Record};
+
+/// A request carries so many records, and about so many bytes, which is well below the limits.
+const BATCH_RECORDS: usize = 200;
+const BATCH_BYTES: usize = 512 * 1024;
+const PAGE: usize = 200;
+
+/// Whose export it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Mnemic,
+    Mem0,
+    Graphiti,
+    ServerMemory,
+}
+
+impl Format {
+    /// What its memories say they come from.
+    fn source(self) -> &'static str {
+        match self {
+            Self::Mnemic => "mnemic",
+            Self::Mem0 => "mem0",
+            Self::Graphiti => "graphiti",
+            Self::ServerMemory => "server-memory",
+        }
+    }
+
+    fn records(self, document: &Document) -> Result<Vec<Record>> {
+        match self {
+            Self::Mnemic => bail!("an export of mnemic is not read record by record"),
+            Self::Mem0 => mem0::records(document),
+            Self::Graphiti => graphiti::records(document),
+            Self::ServerMemory => server_memory::records(document),
+        }
+    }
+}
+
+/// The records of a file, all checked.
+pub struct Records {
+    format: Format,
+    records: Vec<Record>,
+}
+
+pub fn read(format: Option<Format>, mut input: Box<dyn BufRead + Send>) -> Result<Records> {
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut input, &mut text)
+        .context("the file is no text in UTF-8, so no export of anything known")?;
+    let document = Document::parse(&text)?;
+    let format = match format {
+        Some(format) => format,
+        None => detect(&document)?,
+    };
+    let records = format.records(&document)?;
+    for record in &records {
+        record.check()?;
+    }
+    Ok(Records { format, records })
+}
+
+fn detect(document: &Document) -> Result<Format> {
+    if server_memory::looks_like(document) {
+        Ok(Format::ServerMemory)
+    } else if graphiti::looks_like(document) {
+        Ok(Format::Graphiti)
+    } else if mem0::looks_like(document) {
+        Ok(Format::Mem0)
+    } else {
+        bail!(
+            "this is no export that is known. Expected is one of: an export of mnemic; {}; {}; {}",
+            server_memory::EXPECTED,
+            mem0::EXPECTED,
+            graphiti::EXPECTED
+        )
+    }
+}
+
+pub async fn import(client: &Client, common: &CommonArgs, all: Records) -> Result<()> {
+    let Records { format, records } = all;
+    let total = records.len();
+    let known = known(client, format).await?;
+    let mut seen = HashSet::new();
+    let is_new = |record: &Record| !known.contains(&record.id) && seen.insert(record.id.clone());
+    let records: Vec<_> = records.into_iter().filter(is_new).collect();
+    let bar = Bar::new();
+    let mut made = 0;
+    for batch in batches(&records) {
+        let requests: Vec<_> = batch.iter().map(|it| it.request(format.source())).collect();
+        let key = key(format, &requests)?;
+        let sent: Result<Value> = client
+            .post_once(&format!("{OWN}/memories"), &serde_json::to_value(&requests)?, &key)
+            .await;
+        if let Err(error) = sent {
+            bar.clear();
+            let again = "run it again to go on from there";
+            return Err(error.context(format!("after {made} of {total} records ({again})")));
+        }
+        made += batch.len();
+        bar.set("importing".to_owned(), made as u64, records.len() as u64);
+    }
+    bar.clear();
+    let skipped = total - made;
+    let source = format.source();
+    if common.json {
+        output::json(&json!({
+            "format": source, "records": total, "imported": made, "known": skipped,
+        }));
+    } else {
+        let known =
+            if skipped > 0 { format!("; {skipped} were there already") } else { String::new() };
+        output::line(&format!("imported {made} memories from {source}{known}"));
+    }
+    Ok(())
+}
+
+/// The ids under which this source's records came in before.
+async fn known(client: &Client, format: Format) -> Result<HashSet<String>> {
+    let mut known = HashSet::new();
+    for deleted in [false, true] {
+        let mut cursor = String::new();
+        loop {
+            let path = format!(
+                "{OWN}/memories?limit={PAGE}&include_superseded=true&deleted={deleted}{cursor}"
+            );
+            let page: PageResponse<MemoryResponse> = client.get(&path).await?;
+            let ours =
+                page.items.into_iter().filter(|it| it.source.as_deref() == Some(format.source()));
+            known.extend(ours.flat_map(|it| it.source_ids));
+            match page.next_cursor {
+                Some(next) => cursor = format!("&cursor={}", super::encoded(&next)),
+                None => break,
+            }
+        }
+    }
+    Ok(known)
+}
+
+fn batches(records: &[Record]) -> Vec<&[Record]> {
+    let (mut batches, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (at, record) in records.iter().enumerate() {
+        if at - start == BATCH_RECORDS || (at > start && bytes + record.content.len() > BATCH_BYTES)
+        {
+            batches.push(&records[start..at]);
+            (start, bytes) = (at, 0);
+        }
+        bytes += record.content.len();
+    }
+    if start < records.len() {
+        batches.push(&records[start..]);
+    }
+    batches
+}
+
+/// The same records get the same key, so that a batch whose answer was lost is not made twice.
+fn key(format: Format, requests: &[MemoryRequest]) -> Result<String> {
+    let digest = Sha256::digest(serde_json::to_vec(requests)?);
+    Ok(format!("import-{}-{}", format.source(), record::hex(&digest)))
+}
