@@ -81,6 +81,8 @@ fn bench(steps: &mut Steps) {
     };
     steps.run("recall over HTTP", || mnemic(&["recall", "--items", "100000", "--check"]));
     steps.run("durable writes", || mnemic(&["writes", "--check"]));
+    steps.run("audit", || mnemic(&["audit", "--check"]));
+    steps.run("walks", || mnemic(&["traverse", "--check"]));
     for items in ["100000", "1000000"] {
         steps.run(&format!("start, {items} memories"), || {
             mnemic(&["start", "--items", items, "--check"])

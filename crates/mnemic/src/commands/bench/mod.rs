@@ -3,6 +3,7 @@
 //! Machines differ and are busy, so what is promised is a ratio wherever possible, both sides
 //! measured by turns in one run. Each bench says what was promised and whether it was kept.
 
+mod audit;
 mod line;
 mod load;
 mod locomo;
@@ -41,6 +42,8 @@ enum Bench {
     Start(StartArgs),
     /// Durable creates: many callers against one
     Writes(WritesArgs),
+    /// The same requests with and without the audit
+    Audit(AuditBenchArgs),
     /// A two-hop walk through a large graph against one lookup by key
     Traverse(TraverseArgs),
     /// A store moved into a database and back against a plain COPY of the same rows
@@ -89,6 +92,19 @@ struct WritesArgs {
     #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Where the store is made [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct AuditBenchArgs {
+    /// How many requests of each kind are measured at each level
+    #[arg(long, default_value_t = 1_000)]
+    rounds: usize,
+    /// Measure in a new workspace of this PostgreSQL database, as prepared by `db setup`
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
+    /// Where the embedded store is made [default: a temporary directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -154,6 +170,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Recall(args) => recall::run(common, args).await?,
         Bench::Start(args) => start::run(common, args).await?,
         Bench::Writes(args) => writes::run(common, args).await?,
+        Bench::Audit(args) => audit::run(common, args).await?,
         Bench::Traverse(args) => traverse::run(common, args).await?,
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
