@@ -43,6 +43,7 @@ ids! {
     PolicyId, "policy";
     EdgeId, "edge";
     NodeId, "node";
+    TurnId, "turn";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod audit;
 pub mod clock;
+pub mod conversation;
 pub mod domain;
 pub mod edge;
 pub mod embed;

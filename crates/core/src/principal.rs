@@ -133,6 +133,8 @@ pub enum Action {
     WriteGraph,
     /// Removal of nodes without a way back.
     EraseGraph,
+    ReadConversations,
+    WriteConversations,
     RunJobs,
     ReadAudit,
     ManageAccess,
@@ -153,6 +155,8 @@ impl Action {
             Self::ReadGraph => "read the graph",
             Self::WriteGraph => "write the graph",
             Self::EraseGraph => "erase nodes for good",
+            Self::ReadConversations => "read conversations",
+            Self::WriteConversations => "write conversations",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
             Self::ManageAccess => "grant access",
@@ -176,6 +180,8 @@ impl Action {
             | Self::WriteMemories
             | Self::ReadGraph
             | Self::WriteGraph
+            | Self::ReadConversations
+            | Self::WriteConversations
             | Self::UseSlots => true,
         }
     }
@@ -194,6 +200,8 @@ impl Action {
             | Self::WriteMemories
             | Self::ReadGraph
             | Self::WriteGraph
+            | Self::ReadConversations
+            | Self::WriteConversations
             | Self::UseSlots => "a token",
         }
     }

@@ -49,6 +49,9 @@ pub enum Command {
     /// Keep, read and clear the slots of a conversation, which live for a short time
     #[command(subcommand)]
     Slot(SlotCommand),
+    /// Make and list conversations, and keep what was said in them
+    #[command(subcommand)]
+    Conversation(ConversationCommand),
     /// Make, list and delete workspaces, and change their settings
     #[command(subcommand)]
     Workspace(WorkspaceCommand),
@@ -382,6 +385,60 @@ pub struct SplitArgs {
     /// An edge that goes to the new node; may be repeated
     #[arg(long = "edge", value_name = "ID")]
     pub edges: Vec<Uuid>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConversationCommand {
+    /// Make one and print its id
+    Create {
+        /// A name of letters, digits, `.`, `_` and `-` [default: a UUID]
+        id: Option<String>,
+        #[arg(long)]
+        channel: Option<String>,
+        #[arg(long)]
+        title: Option<String>,
+    },
+    /// Show many, newest first
+    List {
+        #[arg(long)]
+        channel: Option<String>,
+        /// Show those that are archived, too
+        #[arg(long)]
+        archived: bool,
+        #[arg(long)]
+        limit: Option<usize>,
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+    /// Keep something that was said, and print its index
+    Say {
+        conversation: String,
+        /// `-` reads it from standard input
+        #[arg(allow_hyphen_values = true)]
+        content: String,
+        /// user, assistant, system, tool or any other name
+        #[arg(long, default_value = "user")]
+        role: String,
+        #[arg(long)]
+        speaker: Option<String>,
+        /// Its place, so that it is kept once however often it is sent
+        #[arg(long)]
+        index: Option<i64>,
+        /// When it was said [default: now]
+        #[arg(long, value_name = "TIME")]
+        at: Option<jiff::Timestamp>,
+    },
+    /// Show what was said, in order
+    Turns {
+        conversation: String,
+        /// The newest ones
+        #[arg(long)]
+        last: bool,
+        #[arg(long)]
+        limit: Option<usize>,
+        #[arg(long)]
+        cursor: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

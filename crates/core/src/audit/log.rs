@@ -192,6 +192,8 @@ fn described(mut entry: Entry, domain: Option<&str>, changes: &[&Change], verbos
     entry.channel = channels.pop_first().map(str::to_owned);
     entry.target_channels = channels.into_iter().map(str::to_owned).collect();
     entry.domain = domain.map(str::to_owned);
+    let conversation = changes.iter().find_map(|change| change.conversation());
+    entry.conversation_id = conversation.map(str::to_owned);
     if verbose {
         let payload: Vec<_> = changes.iter().filter_map(|change| change.payload()).collect();
         entry.details = (!payload.is_empty()).then(|| json!({ "written": payload }));

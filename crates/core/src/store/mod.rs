@@ -8,6 +8,7 @@
 mod access;
 mod answer;
 mod audit;
+mod conversation;
 mod edge;
 mod job;
 mod memory;
@@ -26,6 +27,7 @@ use uuid::Uuid;
 pub use access::AccessStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
+pub use conversation::ConversationStore;
 pub use edge::EdgeStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
@@ -38,6 +40,7 @@ pub use workspace::WorkspaceStore;
 
 use crate::answer::Answer;
 use crate::audit::Entry;
+use crate::conversation::{Conversation, Turn};
 use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
@@ -135,6 +138,12 @@ pub enum Change {
         run_id: String,
         memory_id: MemoryId,
     },
+    /// One of the same id is a lost race.
+    AddConversation(Conversation),
+    /// The stored revision must be the one before.
+    UpdateConversation(Conversation),
+    /// One at the same index of its conversation is a lost race.
+    AddTurn(Turn),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Makes a domain, or gives it its description.
@@ -191,6 +200,10 @@ impl Change {
             | Self::UpdateEdge { edge, .. }
             | Self::CloseEdge { edge, .. } => Some(edge.id.0),
             Self::MoveEdge { id, .. } => Some(id.0),
+            Self::AddTurn(turn) => Some(turn.id.0),
+            Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
+                Some(conversation.key)
+            }
             _ => None,
         }
     }
@@ -202,6 +215,21 @@ impl Change {
             Self::AddEdge { edge, .. }
             | Self::UpdateEdge { edge, .. }
             | Self::CloseEdge { edge, .. } => Some(&edge.channel),
+            Self::AddTurn(turn) => Some(&turn.channel),
+            Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
+                Some(&conversation.channel)
+            }
+            _ => None,
+        }
+    }
+
+    /// The conversation that it is part of, for the audit.
+    pub(crate) fn conversation(&self) -> Option<&str> {
+        match self {
+            Self::AddTurn(turn) => Some(&turn.conversation_id),
+            Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
+                Some(&conversation.id)
+            }
             _ => None,
         }
     }
@@ -216,6 +244,8 @@ impl Change {
             Self::AddEdge { edge, .. } | Self::UpdateEdge { edge, .. } => {
                 serde_json::to_value(edge).ok()
             }
+            Self::AddTurn(turn) => serde_json::to_value(turn).ok(),
+            Self::AddConversation(conversation) => serde_json::to_value(conversation).ok(),
             _ => None,
         }
     }
@@ -251,6 +281,7 @@ pub trait Store:
     + JobStore
     + AuditStore
     + AccessStore
+    + ConversationStore
     + VectorStore
     + Search
     + Send

@@ -4,6 +4,7 @@ mod archive;
 mod audit;
 mod backup;
 mod bench;
+mod conversation;
 mod db;
 mod doctor;
 mod domain;
@@ -68,6 +69,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Memory(command) => memory::run(client, common, command).await,
         Command::Ontology(command) => ontology::run(client, common, command).await,
         Command::Run(args) => run::finish(client, common, args).await,
+        Command::Conversation(command) => conversation::run(client, common, command).await,
         Command::Slot(command) => slot::run(client, common, command).await,
         Command::Workspace(command) => workspace::run(client, common, command).await,
         Command::Token(command) => token::run(client, common, command).await,

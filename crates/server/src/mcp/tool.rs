@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    Profile, audit, domain, grant, input, job, memory, ontology, policy, recall, run, schema, slot,
-    workspace,
+    Profile, audit, conversation, domain, grant, input, job, memory, ontology, policy, recall, run,
+    schema, slot, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
@@ -189,6 +189,7 @@ impl Table {
         let nouns = [
             recall::tools(),
             memory::tools(),
+            conversation::tools(),
             ontology::tools(),
             run::tools(),
             slot::tools(),

@@ -2,6 +2,7 @@
 #![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
 
 mod audit;
+mod conversation;
 mod domain;
 mod errors;
 mod extract;
@@ -53,6 +54,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(node::router())
         .merge(graph::router())
         .merge(audit::router())
+        .merge(conversation::router())
         .merge(domain::router())
         .merge(grant::router())
         .merge(policy::router())

@@ -4,6 +4,7 @@
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
 pub mod audit;
+pub mod conversation;
 pub mod domain;
 pub mod edge;
 pub mod grant;

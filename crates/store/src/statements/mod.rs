@@ -7,6 +7,7 @@
 pub(crate) mod access;
 pub(crate) mod answer;
 pub(crate) mod audit;
+pub(crate) mod conversation;
 pub(crate) mod edge;
 pub(crate) mod job;
 pub(crate) mod memory;
@@ -15,6 +16,7 @@ pub(crate) mod node_search;
 pub(crate) mod run;
 pub(crate) mod sighting;
 pub(crate) mod token;
+pub(crate) mod turn;
 pub(crate) mod vector;
 pub(crate) mod walk;
 pub(crate) mod workspace;
@@ -44,6 +46,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         audit::ALL,
         access::ALL,
         sighting::ALL,
+        conversation::ALL,
+        turn::ALL,
     ]
     .into_iter()
     .flatten()

@@ -84,6 +84,8 @@ macro_rules! contents {
 
 contents![
     "sightings",
+    "turns",
+    "conversations",
     "domains",
     "policies",
     "audit",

@@ -5,7 +5,7 @@ use mnemic_core::node::{Node, Slice};
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, edge, job, memory, node, run, sighting, vector, walk,
+    access, answer, audit, conversation, edge, job, memory, node, run, sighting, turn, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -72,6 +72,15 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         }
         Change::CountCitation { run_id, memory_id } => {
             batch.push(run::cite(run_id, *memory_id)).push(memory::count_reference(*memory_id));
+        }
+        Change::AddConversation(new) => {
+            batch.push(conversation::add(new));
+        }
+        Change::UpdateConversation(changed) => {
+            batch.push(conversation::update(changed));
+        }
+        Change::AddTurn(new) => {
+            batch.push(turn::add(new));
         }
         Change::KeepAnswer(kept) => {
             batch.push(answer::keep(kept));

@@ -4,6 +4,7 @@ mod access;
 mod answer;
 mod audit;
 mod change;
+mod conversation;
 mod edge;
 mod job;
 mod memory;

@@ -9,6 +9,7 @@
 mod access;
 mod audit;
 mod citation;
+mod conversation;
 mod edge;
 mod erasure;
 mod grant;
@@ -47,6 +48,14 @@ macro_rules! behaviour {
                 a_hard_delete_removes_everything_and_counts_it
                 a_hidden_workspace_can_still_be_removed_for_good
                 a_hard_delete_outlasts_concurrent_writers
+            }
+            behaviour! { in conversation, $open:
+                turns_come_back_in_order
+                every_field_of_a_turn_comes_back
+                a_turn_that_is_sent_again_is_the_same_turn
+                what_is_wrong_with_a_turn_is_named
+                speakers_at_the_same_moment_all_get_their_place
+                conversations_are_listed_and_kept_apart
             }
             behaviour! { in token, $open:
                 a_token_speaks_for_what_it_was_made_for

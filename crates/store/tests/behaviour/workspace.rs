@@ -177,6 +177,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("answers", 1),
         ("audit", 4),
         ("citations", 1),
+        ("conversations", 0),
         ("domains", 0),
         ("edges", 3),
         ("jobs", 0),
@@ -189,6 +190,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("sightings", 0),
         ("slots", 0),
         ("tokens", 1),
+        ("turns", 0),
         ("vectors", 3),
         ("workspaces", 1),
     ];

@@ -129,6 +129,10 @@ fn fill_all(name: &str, number: u128) {
              WHERE workspace_id = '{ws}';
          INSERT INTO node_words SELECT '{ws}', name_key, id, 1 FROM nodes
              WHERE workspace_id = '{ws}';
+         INSERT INTO conversations VALUES ('{ws}', 'c', gen_random_uuid(), '_global', NULL, '{{}}', 1,
+             1, 'test', {at}, {at}, NULL, 1);
+         INSERT INTO turns VALUES ('{ws}', gen_random_uuid(), 'c', '_global', 0, 'user', NULL, 'text',
+             'hash', {at}, NULL, NULL, '{{}}', 'test', {at});
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories

@@ -1,0 +1,151 @@
+//! Conversations: what was said, in order. They hold turns, and later what the turns came to.
+//!
+//! A conversation comes to be when somebody makes it, or with its first turn.
+
+mod turn;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Mnemic;
+use crate::audit::Reading;
+use crate::error::{Error, Result};
+use crate::memory::GLOBAL_CHANNEL;
+use crate::node::{Properties, check_properties};
+use crate::page::{Page, PageRequest, Position};
+use crate::principal::{Action, Caller, Operation, Principal};
+use crate::slot::Conversation as ConversationId;
+use crate::store::Change;
+use crate::text::check_optional_name;
+
+pub use turn::{NewTurn, TURN_BYTES_MAX, TURNS_AT_ONCE_MAX, Turn, TurnSpan};
+
+const LIST: &str = "conversations";
+
+static CREATE: Operation = Operation::new("conversation.create", Action::WriteConversations);
+static READ: Operation = Operation::new("conversation.list", Action::ReadConversations);
+static GET: Operation = Operation::new("conversation.get", Action::ReadConversations);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// What its makers call it.
+    pub id: String,
+    /// Orders conversations by when they were made.
+    pub key: Uuid,
+    pub channel: String,
+    pub title: Option<String>,
+    pub metadata: Properties,
+    /// How many turns it has now.
+    pub turns: i64,
+    /// The index that the next turn gets.
+    pub next_index: i64,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// Since when it is left out of searches.
+    pub archived_at: Option<Timestamp>,
+    /// Counts changes, so that two of them cannot overwrite each other.
+    pub revision: i64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct NewConversation {
+    /// A UUID if absent.
+    pub id: Option<String>,
+    pub channel: Option<String>,
+    pub title: Option<String>,
+    pub metadata: Properties,
+}
+
+impl NewConversation {
+    fn check(&self) -> Result<()> {
+        let id = self.id.as_deref().map_or(Ok(()), |id| id.parse::<ConversationId>().map(drop));
+        id.map_err(|e| Error::new(e.code(), e.to_string().replacen("conversation_id", "id", 1)))?;
+        check_optional_name("channel", self.channel.as_deref())?;
+        check_optional_name("title", self.title.as_deref())?;
+        check_properties(&self.metadata)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct ConversationFilter {
+    pub channel: Option<String>,
+    /// Those that are archived too.
+    pub archived: bool,
+}
+
+impl Mnemic {
+    pub async fn create_conversation(
+        &self,
+        caller: &Caller,
+        new: &NewConversation,
+    ) -> Result<Conversation> {
+        self.authorize(&caller.principal, &CREATE)?;
+        new.check()?;
+        self.decide(caller, &CREATE, || {
+            Box::pin(async {
+                let made = self.new_conversation(caller, new);
+                if self.store.lookup_conversation(caller.scope(), &made.id).await?.is_some() {
+                    let detail = format!("the conversation `{}` is there already", made.id);
+                    return Err(Error::conflict(detail));
+                }
+                Ok((made.clone(), vec![Change::AddConversation(made)]))
+            })
+        })
+        .await
+    }
+
+    pub async fn get_conversation(&self, principal: &Principal, id: &str) -> Result<Conversation> {
+        self.authorize(principal, &GET)?;
+        let id = id.parse()?;
+        let started = self.clock.now();
+        let found = self.present_conversation(principal, &id).await?;
+        let reading = Reading { conversation: Some(id.as_str()), ..Reading::default() };
+        self.note_read(principal, &GET, &reading, started);
+        Ok(found)
+    }
+
+    /// Newest first.
+    pub async fn list_conversations(
+        &self,
+        principal: &Principal,
+        filter: &ConversationFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Conversation>> {
+        self.authorize(principal, &READ)?;
+        check_optional_name("channel", filter.channel.as_deref())?;
+        let (limit, position) = (page.limit()?, page.position(LIST)?);
+        let (scope, wanted) = (principal.scope(), limit.saturating_add(1));
+        let found = self.store.list_conversations(scope, filter, position, wanted).await?;
+        Ok(Page::cut(LIST, found, limit, |conversation| Position::After(conversation.key)))
+    }
+
+    async fn present_conversation(
+        &self,
+        principal: &Principal,
+        id: &ConversationId,
+    ) -> Result<Conversation> {
+        let found = self.store.lookup_conversation(principal.scope(), id.as_str()).await?;
+        found.ok_or_else(|| Error::not_found("conversation"))
+    }
+
+    fn new_conversation(&self, caller: &Caller, new: &NewConversation) -> Conversation {
+        let now = self.clock.now();
+        let key = self.ids.next(now);
+        Conversation {
+            id: new.id.clone().unwrap_or_else(|| key.to_string()),
+            key,
+            channel: new.channel.clone().unwrap_or_else(|| GLOBAL_CHANNEL.to_owned()),
+            title: new.title.clone(),
+            metadata: new.metadata.clone(),
+            turns: 0,
+            next_index: 0,
+            created_by: caller.principal.name().to_owned(),
+            created_at: now,
+            updated_at: now,
+            archived_at: None,
+            revision: 1,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The port for conversations and their turns.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::conversation::{Conversation, ConversationFilter, Turn, TurnSpan};
+use crate::error::Result;
+use crate::page::Position;
+use crate::principal::Scope;
+
+#[async_trait]
+pub trait ConversationStore {
+    async fn lookup_conversation(&self, scope: Scope, id: &str) -> Result<Option<Conversation>>;
+    /// Newest first.
+    async fn list_conversations(
+        &self,
+        scope: Scope,
+        filter: &ConversationFilter,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>>;
+    /// Those of a conversation in order, or its newest, newest first.
+    async fn list_turns(
+        &self,
+        scope: Scope,
+        conversation: &str,
+        span: TurnSpan,
+        limit: usize,
+    ) -> Result<Vec<Turn>>;
+    /// Those with one of these indexes or times.
+    async fn find_turns(
+        &self,
+        scope: Scope,
+        conversation: &str,
+        indexes: &[i64],
+        times: &[Timestamp],
+    ) -> Result<Vec<Turn>>;
+}

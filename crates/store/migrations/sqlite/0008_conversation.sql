@@ -1,0 +1,39 @@
+-- What was said. `key` orders conversations by when they were made.
+CREATE TABLE conversations (
+    workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+    id TEXT NOT NULL,
+    key BLOB NOT NULL,
+    channel TEXT NOT NULL,
+    title TEXT,
+    metadata TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    next_index INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    archived_at INTEGER,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (workspace_id, id)
+) STRICT;
+CREATE UNIQUE INDEX conversations_by_key ON conversations (workspace_id, key);
+
+CREATE TABLE turns (
+    workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+    id BLOB NOT NULL,
+    conversation_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    speaker TEXT,
+    content TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    token_count INTEGER,
+    model TEXT,
+    metadata TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (workspace_id, id)
+) STRICT;
+CREATE UNIQUE INDEX turns_by_place ON turns (workspace_id, conversation_id, place);
+CREATE INDEX turns_by_time ON turns (workspace_id, conversation_id, at);

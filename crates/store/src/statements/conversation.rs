@@ -1,0 +1,106 @@
+//! Conversations.
+
+use mnemic_core::Result;
+use mnemic_core::conversation::{Conversation, ConversationFilter};
+use uuid::Uuid;
+
+use super::{exactly_one, limit as rows, object, object_from};
+use crate::{Fields, Row, Statement, Step, Value, values};
+
+macro_rules! columns {
+    () => {
+        "id, key, channel, title, metadata, turns, next_index, created_by, created_at, \
+         updated_at, archived_at, revision"
+    };
+}
+
+pub(crate) static LOOKUP: Statement = Statement::workspace(
+    "conversation.lookup",
+    concat!("SELECT ", columns!(), " FROM conversations WHERE workspace_id = $1 AND id = $2"),
+);
+
+/// Keys are ordered by time, so the newest come first.
+pub(crate) static LIST: Statement = Statement::workspace(
+    "conversation.list",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM conversations
+         WHERE workspace_id = $1 AND (key < $2 OR $2 IS NULL)
+           AND (channel = $3 OR $3 IS NULL) AND (archived_at IS NULL OR $4)
+         ORDER BY key DESC LIMIT $5"
+    ),
+);
+
+static ADD: Statement = Statement::workspace(
+    "conversation.add",
+    concat!(
+        "INSERT INTO conversations (workspace_id, ",
+        columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         ON CONFLICT (workspace_id, id) DO NOTHING"
+    ),
+);
+
+static UPDATE: Statement = Statement::workspace(
+    "conversation.update",
+    "UPDATE conversations SET channel = $3, title = $4, metadata = $5, turns = $6,
+         next_index = $7, updated_at = $8, archived_at = $9, revision = $10
+     WHERE workspace_id = $1 AND id = $2 AND revision = $10 - 1",
+);
+
+pub(crate) static ALL: &[&Statement] = &[&LOOKUP, &LIST, &ADD, &UPDATE];
+
+pub(crate) fn list(filter: &ConversationFilter, after: Option<Uuid>, limit: usize) -> Vec<Value> {
+    values![after, filter.channel.as_deref(), filter.archived, rows(limit)]
+}
+
+pub(crate) fn add(new: &Conversation) -> Step {
+    let params = values![
+        &new.id,
+        new.key,
+        &new.channel,
+        new.title.as_deref(),
+        object(&new.metadata),
+        new.turns,
+        new.next_index,
+        &new.created_by,
+        new.created_at,
+        new.updated_at,
+        new.archived_at,
+        new.revision,
+    ];
+    exactly_one(&ADD, params)
+}
+
+pub(crate) fn update(changed: &Conversation) -> Step {
+    let params = values![
+        &changed.id,
+        &changed.channel,
+        changed.title.as_deref(),
+        object(&changed.metadata),
+        changed.turns,
+        changed.next_index,
+        changed.updated_at,
+        changed.archived_at,
+        changed.revision,
+    ];
+    exactly_one(&UPDATE, params)
+}
+
+pub(crate) fn from_row(row: &Row) -> Result<Conversation> {
+    Ok(Conversation {
+        id: row.string("id")?,
+        key: row.uuid("key")?,
+        channel: row.string("channel")?,
+        title: row.opt_string("title")?,
+        metadata: object_from(row.json("metadata")?)?,
+        turns: row.int("turns")?,
+        next_index: row.int("next_index")?,
+        created_by: row.string("created_by")?,
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
+        archived_at: row.opt_time("archived_at")?,
+        revision: row.int("revision")?,
+    })
+}

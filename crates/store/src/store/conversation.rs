@@ -1,0 +1,66 @@
+//! Conversations and their turns.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use mnemic_core::Result;
+use mnemic_core::conversation::{Conversation, ConversationFilter, Turn, TurnSpan};
+use mnemic_core::page::Position;
+use mnemic_core::principal::Scope as Workspaced;
+use mnemic_core::store::ConversationStore;
+
+use super::{EngineStore, behind, own};
+use crate::statements::{conversation, turn};
+use crate::{SearchEngine, values};
+
+#[async_trait]
+impl<E: SearchEngine> ConversationStore for EngineStore<E> {
+    async fn lookup_conversation(
+        &self,
+        scope: Workspaced,
+        id: &str,
+    ) -> Result<Option<Conversation>> {
+        self.first(own(scope), &conversation::LOOKUP, values![id], conversation::from_row).await
+    }
+
+    async fn list_conversations(
+        &self,
+        scope: Workspaced,
+        filter: &ConversationFilter,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>> {
+        let params = conversation::list(filter, behind(after), limit);
+        self.all(own(scope), &conversation::LIST, params, conversation::from_row).await
+    }
+
+    async fn list_turns(
+        &self,
+        scope: Workspaced,
+        conversation: &str,
+        span: TurnSpan,
+        limit: usize,
+    ) -> Result<Vec<Turn>> {
+        let (statement, params) = turn::list(conversation, span, limit);
+        self.all(own(scope), statement, params, turn::from_row).await
+    }
+
+    async fn find_turns(
+        &self,
+        scope: Workspaced,
+        conversation: &str,
+        indexes: &[i64],
+        times: &[Timestamp],
+    ) -> Result<Vec<Turn>> {
+        let mut found = Vec::new();
+        let places = indexes.iter().map(|index| values![conversation, *index]).collect();
+        let times = times.iter().map(|at| values![conversation, *at]).collect();
+        for (statement, params) in [(&turn::FIND_AT, places), (&turn::FIND_BY_TIME, times)] {
+            for rows in self.engine.read_each(own(scope), statement, params).await? {
+                for row in &rows {
+                    found.push(turn::from_row(row)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
