@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Mnemic;
-use crate::conversation::{Conversation, Turn};
+use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Linked;
 use crate::error::{Code, Error, Kind, Result};
@@ -53,6 +53,7 @@ impl Told for Purged {}
 impl Told for Slice {}
 impl Told for Conversation {}
 impl Told for Vec<Turn> {}
+impl Told for Option<Episode> {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 

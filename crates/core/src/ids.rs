@@ -44,6 +44,7 @@ ids! {
     EdgeId, "edge";
     NodeId, "node";
     TurnId, "turn";
+    EpisodeId, "episode";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -428,6 +428,24 @@ pub enum ConversationCommand {
         #[arg(long, value_name = "TIME")]
         at: Option<jiff::Timestamp>,
     },
+    /// Roll old turns up into a summary, and delete them
+    Summarize {
+        conversation: String,
+        /// So many of the newest stay in any case [default: 20]
+        #[arg(long, value_name = "COUNT")]
+        retain_last: Option<usize>,
+        /// Only what is older than this goes [default: 30]
+        #[arg(long, value_name = "DAYS")]
+        max_age_days: Option<u32>,
+    },
+    /// Show the summaries of what was said earlier, newest first
+    Episodes {
+        conversation: String,
+        #[arg(long)]
+        limit: Option<usize>,
+        #[arg(long)]
+        cursor: Option<String>,
+    },
     /// Show what was said, in order
     Turns {
         conversation: String,

@@ -1,7 +1,10 @@
-//! Conversations: what was said, in order. They hold turns, and later what the turns came to.
+//! Conversations: what was said, in order. They hold turns, and episodes: what old turns
+//! came to.
 //!
 //! A conversation comes to be when somebody makes it, or with its first turn.
 
+mod episode;
+mod summary;
 mod turn;
 
 use jiff::Timestamp;
@@ -19,6 +22,7 @@ use crate::slot::Conversation as ConversationId;
 use crate::store::Change;
 use crate::text::check_optional_name;
 
+pub use episode::{Episode, MAX_AGE_DAYS_DEFAULT, RETAIN_LAST_DEFAULT, RollUp};
 pub use turn::{NewTurn, TURN_BYTES_MAX, TURNS_AT_ONCE_MAX, Turn, TurnSpan};
 
 const LIST: &str = "conversations";

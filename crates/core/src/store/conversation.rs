@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::conversation::{Conversation, ConversationFilter, Turn, TurnSpan};
+use crate::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
 use crate::error::Result;
+use crate::ids::EpisodeId;
 use crate::page::Position;
 use crate::principal::Scope;
 
@@ -35,4 +36,13 @@ pub trait ConversationStore {
         indexes: &[i64],
         times: &[Timestamp],
     ) -> Result<Vec<Turn>>;
+    async fn lookup_episode(&self, scope: Scope, id: EpisodeId) -> Result<Option<Episode>>;
+    /// Those of a conversation that are not deleted, newest first.
+    async fn list_episodes(
+        &self,
+        scope: Scope,
+        conversation: &str,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Episode>>;
 }

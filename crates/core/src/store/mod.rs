@@ -40,11 +40,11 @@ pub use workspace::WorkspaceStore;
 
 use crate::answer::Answer;
 use crate::audit::Entry;
-use crate::conversation::{Conversation, Turn};
+use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::ids::{EdgeId, MemoryId, NodeId};
+use crate::ids::{EdgeId, MemoryId, NodeId, TurnId};
 use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
@@ -144,6 +144,11 @@ pub enum Change {
     UpdateConversation(Conversation),
     /// One at the same index of its conversation is a lost race.
     AddTurn(Turn),
+    /// Removes a turn that is there, for good.
+    EraseTurn(TurnId),
+    AddEpisode(Episode),
+    /// The stored revision must be the one before.
+    UpdateEpisode(Episode),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Makes a domain, or gives it its description.
@@ -201,6 +206,8 @@ impl Change {
             | Self::CloseEdge { edge, .. } => Some(edge.id.0),
             Self::MoveEdge { id, .. } => Some(id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
+            Self::EraseTurn(id) => Some(id.0),
+            Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
             Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
                 Some(conversation.key)
             }
@@ -216,6 +223,7 @@ impl Change {
             | Self::UpdateEdge { edge, .. }
             | Self::CloseEdge { edge, .. } => Some(&edge.channel),
             Self::AddTurn(turn) => Some(&turn.channel),
+            Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(&episode.channel),
             Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
                 Some(&conversation.channel)
             }
@@ -227,6 +235,9 @@ impl Change {
     pub(crate) fn conversation(&self) -> Option<&str> {
         match self {
             Self::AddTurn(turn) => Some(&turn.conversation_id),
+            Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => {
+                Some(&episode.conversation_id)
+            }
             Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
                 Some(&conversation.id)
             }

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use mnemic_server::wire::PageResponse;
 use mnemic_server::wire::conversation::{
-    ConversationRequest, ConversationResponse, TurnRequest, TurnResponse, TurnsResponse,
+    ConversationRequest, ConversationResponse, EpisodeResponse, SummarizeRequest,
+    SummarizedResponse, TurnRequest, TurnResponse, TurnsResponse,
 };
 
 use super::{OWN, encoded, text_or_stdin};
@@ -54,6 +55,33 @@ pub async fn run(client: &Client, common: &CommonArgs, command: ConversationComm
             }
             Ok(())
         }
+        ConversationCommand::Summarize { conversation, retain_last, max_age_days } => {
+            let request = SummarizeRequest { retain_last, max_age_days };
+            let path = format!("{path}/{}/summarize", encoded(&conversation));
+            let request = serde_json::to_value(request)?;
+            let made: SummarizedResponse = client.post(&path, &request).await?;
+            if common.json {
+                output::json(&made);
+            } else if made.items.is_empty() {
+                output::note("no turn was old enough");
+            }
+            if !common.json {
+                made.items.iter().for_each(|episode| output::line(&told(episode)));
+            }
+            Ok(())
+        }
+        ConversationCommand::Episodes { conversation, limit, cursor } => {
+            let wishes = page(limit, cursor).join("&");
+            let path = format!("{path}/{}/episodes?{wishes}", encoded(&conversation));
+            let page: PageResponse<EpisodeResponse> = client.get(&path).await?;
+            if common.json {
+                output::json(&page);
+                return Ok(());
+            }
+            page.items.iter().for_each(|episode| output::line(&told(episode)));
+            more(page.next_cursor.as_deref());
+            Ok(())
+        }
         ConversationCommand::Turns { conversation, last, limit, cursor } => {
             let mut wishes = vec![format!("last={last}")];
             wishes.extend(page(limit, cursor));
@@ -97,6 +125,11 @@ async fn turns(client: &Client, common: &CommonArgs, path: &str) -> Result<()> {
     }
     more(page.next_cursor.as_deref());
     Ok(())
+}
+
+fn told(episode: &EpisodeResponse) -> String {
+    let EpisodeResponse { id, turn_count, summary, .. } = episode;
+    output::one_line(&format!("{id}  {turn_count} turns  {summary}"))
 }
 
 fn more(cursor: Option<&str>) {

@@ -10,11 +10,13 @@ use mnemic_core::{Mnemic, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::input::{Beside, Subject};
 use super::text::{self, quoted};
 use super::tool::{Effect, Reply, Tool};
 use crate::wire::PageResponse;
 use crate::wire::conversation::{
-    ConversationRequest, ConversationResponse, TurnRequest, TurnResponse, TurnsResponse,
+    ConversationRequest, ConversationResponse, EpisodeResponse, SummarizeRequest,
+    SummarizedResponse, TurnRequest, TurnResponse, TurnsResponse,
 };
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -48,6 +50,22 @@ pub(super) fn tools() -> Vec<Tool> {
             Effect::Read,
             "Read the turns of a conversation in order, or the newest of them (last).",
             turns,
+        ),
+        Tool::new(
+            "conversation.summarize",
+            "Roll up old turns",
+            Effect::Destroy,
+            "Turn old turns into a summary, an episode, and delete them: those older than \
+             max_age_days (30) that are not among the retain_last (20) newest. Calling again \
+             changes nothing until more are old.",
+            summarize,
+        ),
+        Tool::new(
+            "conversation.episodes",
+            "Read episodes",
+            Effect::Read,
+            "Read the summaries of what was said earlier in a conversation, newest first.",
+            episodes,
         ),
     ]
 }
@@ -149,4 +167,60 @@ async fn turns(mnemic: Arc<Mnemic>, caller: Caller, input: TurnsInput) -> Result
         let _ = write!(text, "\nThere are more: call again with cursor {cursor}");
     }
     Ok(Reply { value: Told { items, next_cursor }, text })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OfConversation {
+    /// A UUID or any other name of letters, digits, `.`, `_` and `-`.
+    conversation_id: String,
+}
+
+impl Subject for OfConversation {
+    const FIELDS: &'static [&'static str] = &["conversation_id"];
+}
+
+async fn summarize(
+    mnemic: Arc<Mnemic>,
+    caller: Caller,
+    input: Beside<OfConversation, SummarizeRequest>,
+) -> Result<Reply<SummarizedResponse>> {
+    let Beside { subject, body } = input;
+    let made =
+        mnemic.summarize_conversation(&caller, &subject.conversation_id, body.into()).await?;
+    let value = SummarizedResponse::from(made);
+    let turns: i64 = value.items.iter().map(|episode| episode.turn_count).sum();
+    let text = if value.items.is_empty() {
+        "No turn was old enough.".to_owned()
+    } else {
+        format!("Rolled {turns} turns up into {} episodes.", value.items.len())
+    };
+    Ok(Reply { value, text })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EpisodesInput {
+    /// A UUID or any other name of letters, digits, `.`, `_` and `-`.
+    conversation_id: String,
+    /// 1 to 200; 50 if absent.
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+async fn episodes(
+    mnemic: Arc<Mnemic>,
+    caller: Caller,
+    input: EpisodesInput,
+) -> Result<Reply<PageResponse<EpisodeResponse>>> {
+    let EpisodesInput { conversation_id, limit, cursor } = input;
+    let page = PageRequest { limit, cursor };
+    let found = mnemic.list_episodes(&caller.principal, &conversation_id, &page).await?;
+    let value = PageResponse::<EpisodeResponse>::of(found);
+    let line = |it: &EpisodeResponse| {
+        format!("{} ({} turns): {}", it.id, it.turn_count, quoted(&it.summary))
+    };
+    let text = text::lines(value.items.iter().map(line), value.next_cursor.as_deref());
+    Ok(Reply { value, text })
 }

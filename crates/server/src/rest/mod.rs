@@ -4,6 +4,7 @@
 mod audit;
 mod conversation;
 mod domain;
+mod episode;
 mod errors;
 mod extract;
 mod grant;
@@ -55,6 +56,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(graph::router())
         .merge(audit::router())
         .merge(conversation::router())
+        .merge(episode::router())
         .merge(domain::router())
         .merge(grant::router())
         .merge(policy::router())

@@ -1,7 +1,7 @@
 //! Conversations and turns on the wire.
 
 use jiff::Timestamp;
-use mnemic_core::conversation::{Conversation, NewConversation, NewTurn, Turn};
+use mnemic_core::conversation::{Conversation, Episode, NewConversation, NewTurn, RollUp, Turn};
 use mnemic_core::node::Properties;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -178,5 +178,73 @@ pub struct TurnsResponse {
 impl From<Vec<Turn>> for TurnsResponse {
     fn from(turns: Vec<Turn>) -> Self {
         Self { items: turns.into_iter().map(TurnResponse::from).collect() }
+    }
+}
+
+/// Which turns are old.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SummarizeRequest {
+    /// So many of the newest stay in any case; 20 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 10000)]
+    pub retain_last: Option<usize>,
+    /// Only what is older than this goes; 30 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_age_days: Option<u32>,
+}
+
+impl From<SummarizeRequest> for RollUp {
+    fn from(request: SummarizeRequest) -> Self {
+        let SummarizeRequest { retain_last, max_age_days } = request;
+        Self { retain_last, max_age_days }
+    }
+}
+
+/// What old turns came to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct EpisodeResponse {
+    pub id: Uuid,
+    pub conversation_id: String,
+    pub summary: String,
+    /// How the summary was made: `extractive`, or by which model.
+    pub summarizer: String,
+    pub turn_count: i64,
+    /// The turns that it stands for, which are gone.
+    pub source_turn_ids: Vec<Uuid>,
+    /// When the first and the last of them were said.
+    #[schema(value_type = String, format = DateTime)]
+    pub first_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    pub last_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+impl From<Episode> for EpisodeResponse {
+    fn from(episode: Episode) -> Self {
+        Self {
+            id: episode.id.0,
+            conversation_id: episode.conversation_id,
+            summary: episode.summary,
+            summarizer: episode.summarizer,
+            turn_count: episode.turn_count,
+            source_turn_ids: episode.source_turn_ids.into_iter().map(|id| id.0).collect(),
+            first_at: episode.first_at,
+            last_at: episode.last_at,
+            created_at: episode.created_at,
+        }
+    }
+}
+
+/// The episodes that were made, oldest first; none, where no turn was old.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct SummarizedResponse {
+    pub items: Vec<EpisodeResponse>,
+}
+
+impl From<Vec<Episode>> for SummarizedResponse {
+    fn from(episodes: Vec<Episode>) -> Self {
+        Self { items: episodes.into_iter().map(EpisodeResponse::from).collect() }
     }
 }

@@ -53,6 +53,7 @@ impl Route {
         let last = self.template.rsplit('/').next().unwrap();
         let body = match (self.method.as_str(), last) {
             ("POST", "memories" | "supersede") => json!({"content": "left by a stranger"}),
+            ("POST", "summarize") => json!({"retain_last": 0, "max_age_days": 0}),
             ("POST", "conversations") => json!({"id": "left-by-a-stranger"}),
             ("POST", "turns") => json!({"role": "user", "content": "left by a stranger"}),
             ("POST", "policies") => json!({"rule": "left by a stranger", "domain": "strangers"}),

@@ -39,3 +39,23 @@ CREATE TABLE turns (
 CREATE UNIQUE INDEX turns_by_place ON turns (workspace_id, conversation_id, place);
 CREATE INDEX turns_by_time ON turns (workspace_id, conversation_id, at);
 SELECT protect('turns');
+
+-- What old turns came to. The turns themselves are gone; their ids are a breadcrumb.
+CREATE TABLE episodes (
+    workspace_id uuid NOT NULL REFERENCES workspaces (id),
+    id uuid NOT NULL,
+    conversation_id text COLLATE "C" NOT NULL,
+    channel text COLLATE "C" NOT NULL,
+    summary text COLLATE "C" NOT NULL,
+    summarizer text COLLATE "C" NOT NULL,
+    turn_count bigint NOT NULL,
+    source_turn_ids jsonb NOT NULL,
+    first_at timestamptz NOT NULL,
+    last_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
+    deleted_at timestamptz,
+    revision bigint NOT NULL,
+    PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX episodes_by_conversation ON episodes (workspace_id, conversation_id, id);
+SELECT protect('episodes');

@@ -37,3 +37,22 @@ CREATE TABLE turns (
 ) STRICT;
 CREATE UNIQUE INDEX turns_by_place ON turns (workspace_id, conversation_id, place);
 CREATE INDEX turns_by_time ON turns (workspace_id, conversation_id, at);
+
+-- What old turns came to. The turns themselves are gone; their ids are a breadcrumb.
+CREATE TABLE episodes (
+    workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+    id BLOB NOT NULL,
+    conversation_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    summarizer TEXT NOT NULL,
+    turn_count INTEGER NOT NULL,
+    source_turn_ids TEXT NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    deleted_at INTEGER,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (workspace_id, id)
+) STRICT;
+CREATE INDEX episodes_by_conversation ON episodes (workspace_id, conversation_id, id);

@@ -9,6 +9,7 @@ pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod conversation;
 pub(crate) mod edge;
+pub(crate) mod episode;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
@@ -48,6 +49,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         sighting::ALL,
         conversation::ALL,
         turn::ALL,
+        episode::ALL,
     ]
     .into_iter()
     .flatten()

@@ -45,7 +45,11 @@ static ADD: Statement = Statement::workspace(
     ),
 );
 
-pub(crate) static ALL: &[&Statement] = &[&LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
+static ERASE: Statement =
+    Statement::workspace("turn.erase", "DELETE FROM turns WHERE workspace_id = $1 AND id = $2");
+
+pub(crate) static ALL: &[&Statement] =
+    &[&ERASE, &LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
 
 pub(crate) fn list(
     conversation: &str,
@@ -76,6 +80,11 @@ pub(crate) fn add(new: &Turn) -> Step {
         new.created_at,
     ];
     exactly_one(&ADD, params)
+}
+
+/// A turn that is no longer there is a lost race.
+pub(crate) fn erase(id: TurnId) -> Step {
+    exactly_one(&ERASE, values![id.0])
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Turn> {

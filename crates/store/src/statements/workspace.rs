@@ -84,6 +84,7 @@ macro_rules! contents {
 
 contents![
     "sightings",
+    "episodes",
     "turns",
     "conversations",
     "domains",

@@ -5,7 +5,8 @@ use mnemic_core::node::{Node, Slice};
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, conversation, edge, job, memory, node, run, sighting, turn, vector, walk,
+    access, answer, audit, conversation, edge, episode, job, memory, node, run, sighting, turn,
+    vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -81,6 +82,15 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         }
         Change::AddTurn(new) => {
             batch.push(turn::add(new));
+        }
+        Change::EraseTurn(id) => {
+            batch.push(turn::erase(*id)).push(vector::erase_of(id.0)).push(edge::erase_of(id.0));
+        }
+        Change::AddEpisode(new) => {
+            batch.push(episode::add(new));
+        }
+        Change::UpdateEpisode(changed) => {
+            batch.push(episode::update(changed));
         }
         Change::KeepAnswer(kept) => {
             batch.push(answer::keep(kept));

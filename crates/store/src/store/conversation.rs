@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
-use mnemic_core::conversation::{Conversation, ConversationFilter, Turn, TurnSpan};
+use mnemic_core::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
+use mnemic_core::ids::EpisodeId;
 use mnemic_core::page::Position;
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::ConversationStore;
 
 use super::{EngineStore, behind, own};
-use crate::statements::{conversation, turn};
+use crate::statements::{conversation, episode, turn};
 use crate::{SearchEngine, values};
 
 #[async_trait]
@@ -62,5 +63,20 @@ impl<E: SearchEngine> ConversationStore for EngineStore<E> {
             }
         }
         Ok(found)
+    }
+
+    async fn lookup_episode(&self, scope: Workspaced, id: EpisodeId) -> Result<Option<Episode>> {
+        self.first(own(scope), &episode::LOOKUP, episode::lookup(id), episode::from_row).await
+    }
+
+    async fn list_episodes(
+        &self,
+        scope: Workspaced,
+        conversation: &str,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Episode>> {
+        let params = episode::list(conversation, behind(after), limit);
+        self.all(own(scope), &episode::LIST, params, episode::from_row).await
     }
 }

@@ -11,6 +11,7 @@ mod audit;
 mod citation;
 mod conversation;
 mod edge;
+mod episode;
 mod erasure;
 mod grant;
 mod graph_history;
@@ -56,6 +57,12 @@ macro_rules! behaviour {
                 what_is_wrong_with_a_turn_is_named
                 speakers_at_the_same_moment_all_get_their_place
                 conversations_are_listed_and_kept_apart
+            }
+            behaviour! { in episode, $open:
+                old_turns_become_an_episode
+                a_tail_of_one_turn_is_left_alone
+                two_who_roll_up_at_once_make_one_episode
+                a_prompt_reads_the_five_newest_episodes_oldest_first
             }
             behaviour! { in token, $open:
                 a_token_speaks_for_what_it_was_made_for

@@ -180,6 +180,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("conversations", 0),
         ("domains", 0),
         ("edges", 3),
+        ("episodes", 0),
         ("jobs", 0),
         ("memories", 3),
         ("node_aliases", 1),

@@ -133,6 +133,8 @@ fn fill_all(name: &str, number: u128) {
              1, 'test', {at}, {at}, NULL, 1);
          INSERT INTO turns VALUES ('{ws}', gen_random_uuid(), 'c', '_global', 0, 'user', NULL, 'text',
              'hash', {at}, NULL, NULL, '{{}}', 'test', {at});
+         INSERT INTO episodes VALUES ('{ws}', gen_random_uuid(), 'c', '_global', 'text', 'extractive', 2,
+             '[]', {at}, {at}, {at}, NULL, 1);
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories
