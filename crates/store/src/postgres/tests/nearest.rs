@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::memory::Kind;
-use mnemic_core::recall::SearchFilter;
+use mnemic_core::recall::{ItemKind, SearchFilter};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -109,7 +109,8 @@ async fn indexes_are_used_under_row_level_security() {
     let engine = populated().await;
     let filter = SearchFilter::default();
     let vector = a_vector(&engine, 1).await;
-    let asked = Asked { model: MODEL, query: &vector, filter: &filter, limit: 10 };
+    let asked =
+        Asked { kind: ItemKind::Memory, model: MODEL, query: &vector, filter: &filter, limit: 10 };
     let [(settings, _), walk] = asked.walk().unwrap();
     let walked = plan(&engine, Some(settings), walk).await;
     assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
@@ -207,8 +208,14 @@ async fn the_nearest_are_found_in_workspaces_of_any_size_among_others() {
             for number in 0..QUERIES {
                 let query = near_a_row(&engine, number).await;
                 let scope = Scope::Workspace(*id);
-                let found = engine.search_vectors(scope, &stamp, &query, filter, 10).await.unwrap();
-                let truth = exact.search_vectors(scope, &stamp, &query, filter, 10).await.unwrap();
+                let found = engine
+                    .search_vectors(scope, ItemKind::Memory, &stamp, &query, filter, 10)
+                    .await
+                    .unwrap();
+                let truth = exact
+                    .search_vectors(scope, ItemKind::Memory, &stamp, &query, filter, 10)
+                    .await
+                    .unwrap();
                 assert_eq!(found.len(), truth.len(), "{size} {filter:?}");
                 let found: BTreeSet<_> = found.iter().map(|hit| hit.id).collect();
                 same += truth.iter().filter(|hit| found.contains(&hit.id)).count();
@@ -218,7 +225,13 @@ async fn the_nearest_are_found_in_workspaces_of_any_size_among_others() {
         }
     }
     let query = near_a_row(&engine, 1).await;
-    let asked = Asked { model: MODEL, query: &query, filter: &filters[0], limit: 10 };
+    let asked = Asked {
+        kind: ItemKind::Memory,
+        model: MODEL,
+        query: &query,
+        filter: &filters[0],
+        limit: 10,
+    };
     let walked = engine.last(Scope::Workspace(ids[3]), asked.walk().unwrap()).await.unwrap();
     assert_eq!(walked.len(), 10, "the graph itself finds enough");
     let scanned = plan_in(&engine, ids[1], None, asked.scan(SCANNED_MAX)).await;
@@ -253,7 +266,10 @@ async fn where_no_graph_is_all_are_scanned() {
     tokio::task::block_in_place(|| postgres().run(&name, &sql));
     let scope = Scope::Workspace(ids[2]);
     let filter = SearchFilter::default();
-    let found = engine.search_vectors(scope, &stamp, &[1.0, 0.1, 0.0], &filter, 50).await.unwrap();
+    let found = engine
+        .search_vectors(scope, ItemKind::Memory, &stamp, &[1.0, 0.1, 0.0], &filter, 50)
+        .await
+        .unwrap();
     assert_eq!(found.len(), 50);
     assert!(found.iter().all(|hit| hit.score > 0.9));
 }
