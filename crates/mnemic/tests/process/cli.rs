@@ -84,6 +84,7 @@ fn a_memory_lives_its_life() {
         let found = home.ok(&["recall", "when does the harbour open"]);
         assert!(found.contains("the harbour opens at six") && found.contains(&id), "{found}");
         let found = home.json(&["recall", "harbour", "--explain", "--limit", "1"]);
+        assert_eq!(found["entities"], serde_json::json!([]));
         assert_eq!(text(&found, "/items/0/id"), id);
         assert_eq!(text(&found, "/items/0/why/found_by/0/technique"), "words");
 

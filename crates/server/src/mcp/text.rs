@@ -30,6 +30,9 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
     let mut text = String::new();
     if found.items.is_empty() {
         text.push_str("Nothing is remembered about this.\n");
+        if !found.entities.is_empty() {
+            let _ = writeln!(text, "{DATA}");
+        }
     } else {
         let _ = writeln!(text, "{DATA} Cite what you use as [mem:<id>].");
     }
@@ -57,7 +60,7 @@ fn push_entities(text: &mut String, entities: &[EntityWire]) {
     if entities.is_empty() {
         return;
     }
-    let _ = writeln!(text, "\nEntities that the query speaks of ({DATA}):");
+    let _ = writeln!(text, "\nEntities that the query speaks of:");
     for entity in entities {
         let _ = write!(
             text,

@@ -42,12 +42,12 @@ impl From<Technique> for TechniqueWire {
     }
 }
 
-/// The parts of the bundle that can be asked for.
+/// The parts of the bundle that can be asked for: memories, and the entities that the query is
+/// about, with what they are joined to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeWire {
     Memories,
-    /// What the query is about, with what it is joined to.
     Entities,
 }
 
