@@ -2,7 +2,8 @@
 //!
 //! The edges of one record are read in the order of an index and cut before anything is joined to
 //! them, far beyond what is returned, so that a record with a million edges costs little more than
-//! one with a few.
+//! one with a few. `CROSS JOIN` is how one engine is told to begin with those edges; without, it may
+//! begin with every node or memory of the workspace. To the other it makes no difference.
 
 use mnemic_core::Result;
 use mnemic_core::ids::NodeId;
@@ -45,9 +46,8 @@ macro_rules! listed {
 pub(crate) static NAMED: Statement = Statement::workspace(
     "entity.named",
     concat!(
-        "SELECT a.alias_key, a.node_id FROM node_aliases a
-         JOIN nodes n ON n.workspace_id = $1 AND n.id = a.node_id
-         WHERE a.workspace_id = $1
+        "SELECT a.alias_key, a.node_id FROM node_aliases a CROSS JOIN nodes n
+         WHERE a.workspace_id = $1 AND n.workspace_id = $1 AND n.id = a.node_id
            AND a.alias_key IN ($2, $3, $4, $5, $6, $7, $8, $9) AND n.deleted_at IS NULL AND ",
         listed!("n.channel", "$10"),
         " AND ",
@@ -99,9 +99,9 @@ pub(crate) static NEIGHBOURS: Statement = Statement::workspace(
         edges_of!("source_id", "target_id", "CAST(1 AS BIGINT)"),
         " UNION ALL ",
         edges_of!("target_id", "source_id", "CAST(0 AS BIGINT)"),
-        ") AS e
-         JOIN nodes n ON n.workspace_id = $1 AND n.id = e.other
-         WHERE n.deleted_at IS NULL AND n.id <> $2 AND ",
+        ") AS e CROSS JOIN nodes n
+         WHERE n.workspace_id = $1 AND n.id = e.other AND n.deleted_at IS NULL AND n.id <> $2
+           AND ",
         listed!("n.channel", "$8"),
         " AND ",
         readable!("n.domain", "$9", "$10"),
@@ -125,9 +125,8 @@ pub(crate) static ABOUT: Statement = Statement::workspace(
              SELECT source_id FROM edges WHERE workspace_id = $1 AND target_id = $2",
         known!(),
         " ORDER BY source_id DESC LIMIT $4
-         ) AS e
-         JOIN memories m ON m.workspace_id = $1 AND m.id = e.source_id
-         WHERE m.deleted_at IS NULL AND ",
+         ) AS e CROSS JOIN memories m
+         WHERE m.workspace_id = $1 AND m.id = e.source_id AND m.deleted_at IS NULL AND ",
         listed!("m.channel", "$5"),
         " AND ",
         readable!("m.domain", "$6", "$7"),
@@ -143,7 +142,7 @@ pub(crate) static ABOUT: Statement = Statement::workspace(
           AND ((m.created_at <= $3
                 AND (m.superseded_at IS NULL OR m.superseded_at > $3)) OR $3 IS NULL)
           AND ($15 OR m.superseded_at IS NULL)
-         ORDER BY m.id DESC LIMIT $16"
+         ORDER BY e.source_id DESC LIMIT $16"
     ),
 );
 

@@ -39,6 +39,8 @@ fn entities_are_found_by_indexes() {
         let steps = explain.query_map(nulls, |row| row.get::<_, String>("detail")).unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
         assert!(steps.iter().any(|step| step.starts_with("SEARCH")), "{steps:?}");
+        // A walk through a whole workspace is a search by its id alone.
+        assert!(!steps.iter().any(|step| step.ends_with("(workspace_id=?)")), "{steps:?}");
         for table in ["edges", "nodes", "node_aliases", "memories", "n", "a", "m"] {
             let scan = format!("SCAN {table}");
             let scans = steps.iter().any(|s| *s == scan || s.starts_with(&format!("{scan} ")));
