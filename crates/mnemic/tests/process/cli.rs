@@ -59,6 +59,11 @@ fn the_graph_is_made_walked_and_tidied() {
         assert_eq!(home.json(&past)["edges"].as_array().unwrap().len(), 0);
         let found = home.json(&["ontology", "search", "ana", "--type", "person"]);
         assert_eq!(text(&found, "/items/0/node/id"), ana);
+        let shown = home.ok(&["recall", "what of Ana?", "--technique", "entities"]);
+        assert!(shown.contains("person  Ana Díaz") && shown.contains(&ana), "{shown}");
+        assert!(shown.contains("WORKS_FOR → Acme"), "{shown}");
+        let found = home.json(&["recall", "what of Ana?"]);
+        assert_eq!(text(&found, "/entities/0/neighbours/0/id"), acme);
         let changed = home.json(&["ontology", "update-node", &ana, r#"{"description": "x"}"#]);
         assert_eq!(text(&changed, "/description"), "x");
         let ended = home.run(&["ontology", "create-edge", &ana, "it's", &acme]);

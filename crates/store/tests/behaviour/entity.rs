@@ -139,6 +139,8 @@ pub(crate) async fn the_nearest_nodes_follow_every_change(mut w: World) {
     let elsewhere =
         SearchFilter { channels: Some(vec!["elsewhere".to_owned()]), ..SearchFilter::default() };
     assert!(near(&w, &who, "Zoë", &elsewhere).await.is_empty(), "another channel's");
+    let findings = w.store().check(true).await.unwrap();
+    assert!(findings.iter().all(|finding| finding.ok), "{findings:?}");
     let mut w = w.reopen().await;
     w.embed_with(HashModel::new("small")).await;
     assert_eq!(near(&w, &who, "Zoë", &all).await, [ana], "nor in an index built anew");

@@ -153,7 +153,7 @@ async fn entities_are_found_by_indexes() {
     let walked = plan(&engine, Some(settings), walk).await;
     assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
     assert!(!walked.contains("Sort"), "{walked}");
-    let (sight, node) = (Sight { filter: &filter, now: jiff::Timestamp::now() }, NodeId(first));
+    let (sight, node) = (Sight { filter: &filter, now: Timestamp::now() }, NodeId(first));
     let memory = Uuid::from_u128(5);
     let plans = [
         (
