@@ -196,9 +196,19 @@ pub struct RecallArgs {
     /// What was true at this time (RFC 3339)
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
+    /// Search by these only: words, vectors, entities
+    #[arg(long = "technique", value_name = "TECHNIQUE", value_enum)]
+    pub techniques: Vec<TechniqueArg>,
     /// Say why each item is there
     #[arg(long)]
     pub explain: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum TechniqueArg {
+    Words,
+    Vectors,
+    Entities,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use mnemic_core::recall::ItemKind;
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
@@ -77,11 +78,11 @@ impl Step {
     }
 }
 
-/// A record whose search entry may have changed.
+/// A record whose search entry may have changed; without an id, any of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Touched {
-    pub kind: &'static str,
-    pub id: Uuid,
+    pub kind: ItemKind,
+    pub id: Option<Uuid>,
 }
 
 /// Steps that are applied in order, all or none.
@@ -108,8 +109,15 @@ impl Batch {
     }
 
     /// Notes a record whose search entry may change with this batch.
-    pub fn touch(&mut self, kind: &'static str, id: Uuid) -> &mut Self {
-        self.touched.push(Touched { kind, id });
+    pub fn touch(&mut self, kind: ItemKind, id: Uuid) -> &mut Self {
+        self.touched.push(Touched { kind, id: Some(id) });
+        self
+    }
+
+    /// Notes that nodes which the batch does not name change with it: whatever is kept of nodes
+    /// outside of their rows is made anew.
+    pub fn touch_nodes(&mut self) -> &mut Self {
+        self.touched.push(Touched { kind: ItemKind::Node, id: None });
         self
     }
 

@@ -93,7 +93,9 @@ impl Mnemic {
                 let domain = domain.map(|domain| self.domain_change(&caller.principal, domain));
                 self.refuse_taken_names(&caller.principal, &node, &[id]).await?;
                 node.stamp(self.clock.now());
-                let mut changes = vec![Change::UpdateNode { node: node.clone(), renamed: true }];
+                let retold = !node.reads_like(&before);
+                let changed = Change::UpdateNode { node: node.clone(), renamed: true, retold };
+                let mut changes = vec![changed];
                 changes.extend(domain);
                 Ok((node, changes))
             })
@@ -193,5 +195,5 @@ impl Mnemic {
 pub(super) fn hidden(mut node: Node, now: Timestamp) -> Change {
     node.deleted_at = Some(now);
     node.stamp(now);
-    Change::UpdateNode { node, renamed: true }
+    Change::UpdateNode { node, renamed: true, retold: false }
 }

@@ -137,7 +137,8 @@ struct Draft {
     node: Node,
     created: bool,
     changed: bool,
-    renamed: bool,
+    /// Whether its name or description is another.
+    retold: bool,
 }
 
 /// The nodes that one request makes or changes, while they are gathered. What an earlier item
@@ -161,7 +162,7 @@ impl<'a> Weaving<'a> {
 
     pub(crate) fn finish(self) -> Vec<Change> {
         let mut changes = Vec::new();
-        for Draft { mut node, created, changed, renamed } in self.drafts.into_values() {
+        for Draft { mut node, created, changed, retold } in self.drafts.into_values() {
             if changed && let Some(domain) = &node.domain {
                 changes.push(self.mnemic.domain_change(&self.caller.principal, domain));
             }
@@ -169,7 +170,7 @@ impl<'a> Weaving<'a> {
                 changes.push(Change::AddNode(node));
             } else if changed {
                 node.stamp(self.now);
-                changes.push(Change::UpdateNode { node, renamed });
+                changes.push(Change::UpdateNode { node, renamed: true, retold });
             }
         }
         changes
@@ -278,7 +279,7 @@ impl<'a> Weaving<'a> {
         };
         node.add_aliases(&new.aliases);
         let id = node.id;
-        self.drafts.insert(id, Draft { node, created: true, changed: true, renamed: true });
+        self.drafts.insert(id, Draft { node, created: true, changed: true, retold: true });
         id
     }
 
@@ -291,12 +292,13 @@ impl<'a> Weaving<'a> {
             if let Some(domain) = &node.domain {
                 self.mnemic.check_write(&self.caller.principal, domain).await?;
             }
-            let draft = Draft { node, created: false, changed: false, renamed: false };
+            let draft = Draft { node, created: false, changed: false, retold: false };
             self.drafts.insert(id, draft);
         }
         if let Some(draft) = self.drafts.get_mut(&id) {
+            let before = draft.node.clone();
             draft.changed |= new.merge_into(&mut draft.node);
-            draft.renamed |= draft.changed;
+            draft.retold |= !draft.node.reads_like(&before);
             draft.node.check_size()?;
         }
         Ok(id)

@@ -9,6 +9,7 @@ mod access;
 mod answer;
 mod audit;
 mod edge;
+mod entity;
 mod job;
 mod memory;
 mod node;
@@ -27,6 +28,7 @@ pub use access::AccessStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use edge::EdgeStore;
+pub use entity::EntityStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
@@ -117,6 +119,8 @@ pub enum Change {
     UpdateNode {
         node: Node,
         renamed: bool,
+        /// Whether its name or description is another, of which its vector is made.
+        retold: bool,
     },
     /// Removes a node of a domain, with its names, edges, vectors and kept answers.
     EraseNode {
@@ -226,6 +230,7 @@ impl Change {
             Self::AddMemory(memory) | Self::UpdateMemory { memory, content_changed: true } => {
                 Some(memory.id.0)
             }
+            Self::AddNode(node) | Self::UpdateNode { node, retold: true, .. } => Some(node.id.0),
             _ => None,
         }
     }
@@ -246,6 +251,7 @@ pub trait Store:
     + MemoryStore
     + NodeStore
     + EdgeStore
+    + EntityStore
     + RunStore
     + AnswerStore
     + JobStore

@@ -81,6 +81,7 @@ async fn every_tool_answers_as_its_schema_says() {
                 "memory_recall",
                 json!({"query": "deploy", "kind": "memory", "techniques": ["words"]}),
             ),
+            ("memory_recall", json!({"query": "does the API deploy", "explain": true})),
             ("memory_get", json!({"id": id})),
             ("memory_list", json!({"limit": 2})),
             ("memory_list", json!({"q": "deploy", "pinned": false})),
@@ -295,4 +296,10 @@ async fn what_recall_tells_a_model_keeps_data_apart() {
     assert!(text.find("after review") < text.find("IGNORE"), "{text}");
     assert!(!text.lines().any(|line| line.starts_with("IGNORE")), "{text}");
     assert!(text.contains("Incomplete") && text.contains("vectors"), "{text}");
+    let told = json!({"content": "likes tea", "entities": ["Ana \n- Díaz"]});
+    assert_eq!(client.call("memory_remember", told).await["isError"], true, "a name is one line");
+    client.done("memory_remember", json!({"content": "likes tea", "entities": ["Ana"]})).await;
+    let result = client.call("memory_recall", json!({"query": "what of Ana?"})).await;
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("likes tea") && text.contains("\"entity\" \"Ana\""), "{text}");
 }

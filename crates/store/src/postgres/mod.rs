@@ -50,7 +50,8 @@ const SCHEMA: &str = "mnemic";
 
 /// The statements that only this engine has, for the tests that prepare each and prove its scope.
 pub fn statements() -> impl Iterator<Item = &'static Statement> {
-    [words::ALL, relist::ALL, nearest::ALL, check::ALL].into_iter().flatten().copied()
+    let lists = [words::ALL, relist::ALL, check::ALL];
+    lists.into_iter().flatten().copied().chain(nearest::all())
 }
 
 /// An open PostgreSQL database.

@@ -8,6 +8,7 @@ pub(crate) mod access;
 pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod edge;
+pub(crate) mod entity;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
@@ -37,6 +38,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         node::ALL,
         node_search::ALL,
         walk::ALL,
+        entity::ALL,
         run::ALL,
         answer::ALL,
         vector::ALL,

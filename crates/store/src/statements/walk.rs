@@ -47,6 +47,7 @@ macro_rules! counts {
           AND (superseded_at IS NULL OR superseded_at > $6)"
     };
 }
+pub(crate) use counts;
 
 macro_rules! step {
     ($name:literal, $relation:literal) => {

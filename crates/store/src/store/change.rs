@@ -2,6 +2,7 @@
 
 use mnemic_core::ids::{MemoryId, NodeId};
 use mnemic_core::node::{Node, Slice};
+use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use crate::statements::{
@@ -12,10 +13,10 @@ use crate::{Batch, Step};
 pub(super) fn add_change(batch: &mut Batch, change: &Change) {
     match change {
         Change::AddMemory(new) => {
-            batch.push(memory::add(new)).touch(memory::KIND, new.id.0);
+            batch.push(memory::add(new)).touch(ItemKind::Memory, new.id.0);
         }
         Change::UpdateMemory { memory: changed, content_changed } => {
-            batch.push(memory::update(changed)).touch(memory::KIND, changed.id.0);
+            batch.push(memory::update(changed)).touch(ItemKind::Memory, changed.id.0);
             if *content_changed {
                 batch.push(vector::erase_of(changed.id.0));
             }
@@ -53,11 +54,14 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
             batch.push(walk::require(*id));
         }
         Change::AddNode(new) => {
-            batch.push(node::add(new));
+            batch.push(node::add(new)).touch(ItemKind::Node, new.id.0);
             add_names(batch, new);
         }
-        Change::UpdateNode { node: changed, renamed } => {
-            batch.push(node::update(changed));
+        Change::UpdateNode { node: changed, renamed, retold } => {
+            batch.push(node::update(changed)).touch(ItemKind::Node, changed.id.0);
+            if *retold {
+                batch.push(vector::erase_of(changed.id.0));
+            }
             if *renamed {
                 batch.push(node::erase_names(changed.id)).push(node::erase_words(changed.id));
                 add_names(batch, changed);
@@ -111,7 +115,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
         .push(answer::erase_of(id.0))
         .push(audit::erase_of(id.0))
         .push(erase)
-        .touch(memory::KIND, id.0);
+        .touch(ItemKind::Memory, id.0);
 }
 
 /// The names and words of a node that can be found.
@@ -132,7 +136,8 @@ fn erase_node(batch: &mut Batch, id: NodeId) {
         .push(edge::erase_of(id.0))
         .push(answer::erase_of(id.0))
         .push(audit::erase_of(id.0))
-        .push(node::erase(id));
+        .push(node::erase(id))
+        .touch(ItemKind::Node, id.0);
 }
 
 fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
@@ -141,7 +146,8 @@ fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
     }
     batch
         .push(answer::erase_of_connection(connection_id))
-        .push(audit::erase_of_connection(connection_id));
+        .push(audit::erase_of_connection(connection_id))
+        .touch_nodes();
 }
 
 pub(super) fn erases(change: &Change) -> bool {

@@ -5,6 +5,7 @@ mod answer;
 mod audit;
 mod change;
 mod edge;
+mod entity;
 mod job;
 mod memory;
 mod node;

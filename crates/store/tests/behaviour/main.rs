@@ -10,6 +10,7 @@ mod access;
 mod audit;
 mod citation;
 mod edge;
+mod entity;
 mod erasure;
 mod grant;
 mod graph_history;
@@ -247,6 +248,17 @@ macro_rules! behaviour {
                 words_serve_while_a_new_model_moves_in
                 reembedding_fills_what_lacks_a_vector
                 a_restored_memory_is_found_by_meaning_again
+            }
+            behaviour! { in entity, $open:
+                a_name_leads_to_a_fact_that_shares_no_word_with_the_query
+                what_is_next_to_an_entity_is_told_behind_it
+                meaning_finds_an_entity_behind_those_that_are_named
+                the_nearest_nodes_follow_every_change
+                what_is_closed_to_a_role_is_no_entity_nor_told_of_one
+                what_entities_lead_to_passes_the_same_filters
+                many_memories_of_an_entity_do_not_push_out_what_words_find
+                a_query_that_names_nobody_finds_what_it_found_without
+                parts_of_the_answer_can_be_left_out
             }
             $(behaviour! { in recall, $cramped:
                 evicted_indexes_come_back_with_the_same_answers

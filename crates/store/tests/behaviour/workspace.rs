@@ -189,7 +189,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("sightings", 0),
         ("slots", 0),
         ("tokens", 1),
-        ("vectors", 3),
+        ("vectors", 4),
         ("workspaces", 1),
     ];
     assert_eq!(removed, expected);
