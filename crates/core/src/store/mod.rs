@@ -9,6 +9,7 @@ mod access;
 mod answer;
 mod audit;
 mod edge;
+mod erasure;
 mod job;
 mod memory;
 mod node;
@@ -27,6 +28,7 @@ pub use access::AccessStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use edge::EdgeStore;
+pub use erasure::{Epilogue, ErasureStore};
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
@@ -40,8 +42,9 @@ use crate::answer::Answer;
 use crate::audit::Entry;
 use crate::domain::Domain;
 use crate::edge::Edge;
+use crate::erasure::{Digest, Tombstone, TombstoneKind};
 use crate::error::Result;
-use crate::ids::{EdgeId, MemoryId, NodeId};
+use crate::ids::{EdgeId, MemoryId, NodeId, TokenId};
 use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
@@ -129,6 +132,39 @@ pub enum Change {
         connection_id: String,
         slice: Slice,
     },
+    /// Removes what there is of a conversation, and its words from the audit.
+    EraseConversation {
+        id: String,
+    },
+    /// Removes what is a user's beside records: kept answers, name and words in the audit; and
+    /// revokes these tokens, which must be all that the user has.
+    EraseUser {
+        user: String,
+        tokens: Vec<TokenId>,
+        at: Timestamp,
+    },
+    /// Removes kept answers that name a record.
+    EraseAnswers {
+        of: Uuid,
+    },
+    /// Says whose tokens made a record.
+    AddOwner {
+        item: Uuid,
+        user: String,
+    },
+    Bury(Tombstone),
+    /// Lifts a tombstone; one that is lifted by now is a lost race.
+    Unbury {
+        kind: TombstoneKind,
+        digest: Digest,
+    },
+    /// A tombstone that is there by now is a lost race.
+    RequireUnburied {
+        kind: TombstoneKind,
+        digest: Digest,
+    },
+    /// So is a first erasure of the workspace.
+    RequireNothingBuried,
     FinishRun(Run),
     /// Adds one to `times_referenced`; a citation that is there already is a lost race.
     CountCitation {
@@ -220,6 +256,15 @@ impl Change {
         }
     }
 
+    /// The record that is made, and so has an owner.
+    pub(crate) fn made(&self) -> Option<Uuid> {
+        match self {
+            Self::AddMemory(memory) => Some(memory.id.0),
+            Self::AddNode(node) => Some(node.id.0),
+            _ => None,
+        }
+    }
+
     /// The record whose vector is missing once the change is made.
     pub(crate) fn needs_vector(&self) -> Option<Uuid> {
         match self {
@@ -251,6 +296,7 @@ pub trait Store:
     + JobStore
     + AuditStore
     + AccessStore
+    + ErasureStore
     + VectorStore
     + Search
     + Send

@@ -97,6 +97,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ConnectionId {
     }
 }
 
+/// The `{user}` of the path.
+pub(super) struct UserSegment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for UserSegment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "user").await.map(Self)
+    }
+}
+
 /// The `{slot}` of the path.
 pub(super) struct SlotSegment(pub String);
 

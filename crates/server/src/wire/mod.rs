@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod domain;
 pub mod edge;
+pub mod erasure;
 pub mod grant;
 pub mod health;
 pub mod job;

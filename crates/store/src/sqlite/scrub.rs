@@ -12,9 +12,10 @@ use rusqlite::Connection;
 
 use super::error::store_error;
 
-/// All writers wait for a rewrite, which takes about a second for 100 MB. Beyond this size only
-/// the log is cut, and copies in free space stay until they happen to be overwritten.
-const REWRITE_BYTES_MAX: i64 = 256 * 1024 * 1024;
+/// A rewrite builds its copy in memory up to this size, and in a file of the system's temporary
+/// directory (or that of `SQLITE_TMPDIR`) beyond it. All writers wait meanwhile, about a second
+/// for 100 MB: what was promised to be gone is gone, whatever the size.
+const MEMORY_BYTES_MAX: i64 = 256 * 1024 * 1024;
 
 /// Counts who asked, so that many who ask at once are served by one rewrite.
 #[derive(Debug, Default)]
@@ -45,15 +46,21 @@ fn rewrite(conn: &Connection) -> Result<()> {
     let failed = |error| store_error("scrubbing", error);
     let number = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
     let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
-    if bytes <= REWRITE_BYTES_MAX {
-        conn.execute_batch("VACUUM").map_err(failed)?;
-    } else {
-        tracing::warn!(bytes, "too large to be rewritten: copies of erased text may stay in it");
-    }
+    vacuum(conn, bytes > MEMORY_BYTES_MAX).map_err(failed)?;
     let busy = number("PRAGMA wal_checkpoint(TRUNCATE)")? != 0;
     if busy {
         let detail = "a long read holds the log; retry when it has ended";
         return Err(Error::new(Code::StoreUnavailable, detail));
     }
     Ok(())
+}
+
+fn vacuum(conn: &Connection, in_file: bool) -> rusqlite::Result<()> {
+    if !in_file {
+        return conn.execute_batch("VACUUM");
+    }
+    conn.execute_batch("PRAGMA temp_store = FILE")?;
+    let done = conn.execute_batch("VACUUM");
+    conn.execute_batch("PRAGMA temp_store = MEMORY")?;
+    done
 }

@@ -8,6 +8,7 @@ pub(crate) mod access;
 pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod edge;
+pub(crate) mod erasure;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
@@ -44,6 +45,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         audit::ALL,
         access::ALL,
         sighting::ALL,
+        erasure::ALL,
     ]
     .into_iter()
     .flatten()

@@ -5,7 +5,7 @@ use mnemic_core::node::{Node, Slice};
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, edge, job, memory, node, run, sighting, vector, walk,
+    access, answer, audit, edge, erasure, job, memory, node, run, sighting, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -67,6 +67,34 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         Change::EraseConnection { connection_id, slice } => {
             erase_connection(batch, connection_id, *slice);
         }
+        Change::EraseConversation { id } => {
+            for step in erasure::erase_conversation(id) {
+                batch.push(step);
+            }
+        }
+        Change::EraseUser { user, tokens, at } => {
+            for step in erasure::erase_user(user, tokens, *at) {
+                batch.push(step);
+            }
+        }
+        Change::EraseAnswers { of } => {
+            batch.push(answer::erase_of(*of).counted("answers"));
+        }
+        Change::AddOwner { item, user } => {
+            batch.push(erasure::add_owner(*item, user));
+        }
+        Change::Bury(stone) => {
+            batch.push(erasure::bury(stone));
+        }
+        Change::Unbury { kind, digest } => {
+            batch.push(erasure::lift(*kind, *digest));
+        }
+        Change::RequireUnburied { kind, digest } => {
+            batch.push(erasure::require_unburied(*kind, *digest));
+        }
+        Change::RequireNothingBuried => {
+            batch.push(erasure::require_no_key());
+        }
         Change::FinishRun(finished) => {
             batch.push(run::finish(finished));
         }
@@ -103,14 +131,15 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
 fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
     batch
         .push(memory::unlink(id))
-        .push(vector::erase_of(id.0))
+        .push(vector::erase_of(id.0).counted("vectors"))
         .push(edge::bridge(id.0))
-        .push(edge::erase_of(id.0))
-        .push(run::erase_citations(id))
-        .push(sighting::erase_of(id))
-        .push(answer::erase_of(id.0))
-        .push(audit::erase_of(id.0))
-        .push(erase)
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(run::erase_citations(id).counted("citations"))
+        .push(sighting::erase_of(id).counted("sightings"))
+        .push(answer::erase_of(id.0).counted("answers"))
+        .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(erasure::erase_owner(id.0))
+        .push(erase.counted("memories"))
         .touch(memory::KIND, id.0);
 }
 
@@ -126,30 +155,22 @@ fn add_names(batch: &mut Batch, node: &Node) {
 
 fn erase_node(batch: &mut Batch, id: NodeId) {
     batch
-        .push(node::erase_names(id))
-        .push(node::erase_words(id))
-        .push(vector::erase_of(id.0))
-        .push(edge::erase_of(id.0))
-        .push(answer::erase_of(id.0))
-        .push(audit::erase_of(id.0))
-        .push(node::erase(id));
+        .push(node::erase_names(id).counted("node_names"))
+        .push(node::erase_words(id).counted("node_words"))
+        .push(vector::erase_of(id.0).counted("vectors"))
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(answer::erase_of(id.0).counted("answers"))
+        .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(erasure::erase_owner(id.0))
+        .push(node::erase(id).counted("nodes"));
 }
 
 fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
+    batch.push(erasure::erase_owners_of_connection(connection_id));
     for step in node::erase_connection(connection_id, slice) {
         batch.push(step);
     }
     batch
-        .push(answer::erase_of_connection(connection_id))
-        .push(audit::erase_of_connection(connection_id));
-}
-
-pub(super) fn erases(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::EraseMemory { .. }
-            | Change::EraseStale { .. }
-            | Change::EraseNode { .. }
-            | Change::EraseConnection { .. }
-    )
+        .push(answer::erase_of_connection(connection_id).counted("answers"))
+        .push(audit::erase_of_connection(connection_id).counted("audit_details"));
 }
