@@ -150,6 +150,12 @@ impl Batch {
         self
     }
 
+    /// Adds steps in their order.
+    pub fn push_all(&mut self, steps: impl IntoIterator<Item = Step>) -> &mut Self {
+        self.steps.extend(steps);
+        self
+    }
+
     /// Adds a step that expects nothing.
     pub fn run(&mut self, statement: &'static Statement, params: Vec<Value>) -> &mut Self {
         self.push(Step::new(statement, params))

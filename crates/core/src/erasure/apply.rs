@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::ids::{MemoryId, NodeId, WorkspaceId};
 use crate::page::Position;
 use crate::principal::Scope;
-use crate::store::{Change, Store};
+use crate::store::{Change, Store, TombstoneChange};
 
 /// Records that are looked at, and erased, at once.
 const PORTION: usize = 500;
@@ -112,7 +112,8 @@ pub async fn adopt_tombstones(store: &dyn Store, graveyard: &Graveyard) -> Resul
             return Err(Error::new(Code::Conflict, detail));
         }
         for portion in plot.tombstones.chunks(PORTION) {
-            let changes = portion.iter().cloned().map(Change::Bury).collect();
+            let changes =
+                portion.iter().cloned().map(TombstoneChange::Set).map(Change::Tombstone).collect();
             store.commit(scope, changes).await?;
             adopted += portion.len() as u64;
         }

@@ -5,21 +5,19 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{Digest, Tombstone, TombstoneKey, TombstoneKind};
+use super::{Digest, Receipt, Tombstone, TombstoneKey, TombstoneKind};
 use crate::Mnemic;
 use crate::error::{Error, Result};
-use crate::ids::MemoryId;
 use crate::memory::Memory;
 use crate::node::Node;
 use crate::principal::{Caller, Principal, Scope};
-use crate::store::{Change, Store};
+use crate::store::{Change, Store, TombstoneChange};
 
 /// The changes that erase records and bury them, while they are gathered.
 pub(crate) struct Burial<'a> {
     mnemic: &'a Mnemic,
     principal: &'a Principal,
     key: TombstoneKey,
-    at: Timestamp,
     erased: BTreeSet<Uuid>,
     stones: BTreeSet<(TombstoneKind, Digest)>,
     changes: Vec<Change>,
@@ -32,7 +30,6 @@ impl<'a> Burial<'a> {
             mnemic,
             principal: &caller.principal,
             key,
-            at: mnemic.clock.now(),
             erased: BTreeSet::new(),
             stones: BTreeSet::new(),
             changes: Vec::new(),
@@ -88,15 +85,16 @@ impl<'a> Burial<'a> {
         Ok(())
     }
 
-    /// The changes, and how many tombstones are among them.
-    pub(crate) fn finish(self) -> (u64, Vec<Change>) {
-        let Self { principal, at, stones, mut changes, .. } = self;
-        let count = stones.len() as u64;
-        let erased_by = principal.token_id;
+    /// The changes. The receipt counts the tombstones among them and shares its time with them.
+    pub(crate) fn finish(self, receipt: &mut Receipt) -> Vec<Change> {
+        let Self { principal, stones, mut changes, .. } = self;
+        receipt.tombstones += stones.len() as u64;
+        let (erased_at, erased_by) = (receipt.erased_at, principal.token_id);
         changes.extend(stones.into_iter().map(|(kind, digest)| {
-            Change::Bury(Tombstone { kind, digest, erased_at: at, erased_by })
+            let stone = Tombstone { kind, digest, erased_at, erased_by };
+            Change::Tombstone(TombstoneChange::Set(stone))
         }));
-        (count, changes)
+        changes
     }
 }
 
@@ -119,17 +117,5 @@ impl Mnemic {
         let digests = texts.iter().map(|text| key.of_text(text)).collect::<Result<Vec<_>>>()?;
         let found = self.store.find_tombstones(scope, TombstoneKind::Memory, &digests).await?;
         Ok(found.iter().map(Option::is_some).collect())
-    }
-
-    /// What erases one memory.
-    pub(crate) async fn bury_memory(
-        &self,
-        caller: &Caller,
-        id: MemoryId,
-    ) -> Result<(u64, Vec<Change>)> {
-        let memory = self.readable_memory(&caller.principal, id).await?;
-        let mut burial = Burial::begin(self, caller).await?;
-        burial.memory(memory).await?;
-        Ok(burial.finish())
     }
 }

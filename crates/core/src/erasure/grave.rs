@@ -8,15 +8,15 @@ use super::{Digest, TombstoneKey, TombstoneKind};
 use crate::Mnemic;
 use crate::error::{Code, Error, Result};
 use crate::principal::{Action, Caller, refuse};
-use crate::store::Change;
+use crate::store::{Change, TombstoneChange};
 
 /// The tombstones that a request meets. They act in the whole workspace, whatever the domain: what
 /// was erased in one does not come back through another.
 pub(crate) struct Graves<'a> {
     mnemic: &'a Mnemic,
     caller: &'a Caller,
-    /// Once it was asked for.
-    key: Option<Option<TombstoneKey>>,
+    asked: bool,
+    key: Option<TombstoneKey>,
     met: BTreeSet<(TombstoneKind, Digest)>,
     changes: Vec<Change>,
     refused: Option<Timestamp>,
@@ -24,7 +24,15 @@ pub(crate) struct Graves<'a> {
 
 impl<'a> Graves<'a> {
     pub(crate) fn new(mnemic: &'a Mnemic, caller: &'a Caller) -> Self {
-        Self { mnemic, caller, key: None, met: BTreeSet::new(), changes: Vec::new(), refused: None }
+        Self {
+            mnemic,
+            caller,
+            asked: false,
+            key: None,
+            met: BTreeSet::new(),
+            changes: Vec::new(),
+            refused: None,
+        }
     }
 
     /// Refuses a text that was erased, unless it is to be revived.
@@ -70,14 +78,14 @@ impl<'a> Graves<'a> {
     }
 
     async fn key(&mut self) -> Result<Option<TombstoneKey>> {
-        if self.key.is_none() {
-            let key = self.mnemic.store.tombstone_key(self.caller.scope()).await?;
-            if key.is_none() {
-                self.changes.push(Change::RequireNothingBuried);
+        if !self.asked {
+            self.key = self.mnemic.store.tombstone_key(self.caller.scope()).await?;
+            if self.key.is_none() {
+                self.changes.push(Change::Tombstone(TombstoneChange::NoneYet));
             }
-            self.key = Some(key);
+            self.asked = true;
         }
-        Ok(self.key.clone().flatten())
+        Ok(self.key.clone())
     }
 
     async fn admit(
@@ -102,10 +110,10 @@ impl<'a> Graves<'a> {
             let digest = *digest;
             // The same text may come twice in one request, and is lifted once.
             if self.met.insert((kind, digest)) {
-                self.changes.push(match found {
-                    Some(_) => Change::Unbury { kind, digest },
-                    None => Change::RequireUnburied { kind, digest },
-                });
+                self.changes.push(Change::Tombstone(match found {
+                    Some(_) => TombstoneChange::Lift { kind, digest },
+                    None => TombstoneChange::Absent { kind, digest },
+                }));
             }
         }
         Ok(())

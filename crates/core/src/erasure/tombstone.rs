@@ -198,8 +198,11 @@ mod tests {
     #[test]
     fn a_digest_is_an_hmac_of_its_kind_and_text() {
         let digest = KEY.of_text("tea").unwrap();
-        let hex = digest.0.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        assert_eq!(hex, "6653ccf779a0234eac50cae00a21b187f1a9c0b55e2d6ab44c338210837e19bd");
+        let hex: Vec<_> = digest.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            hex.concat(),
+            "6653ccf779a0234eac50cae00a21b187f1a9c0b55e2d6ab44c338210837e19bd"
+        );
     }
 
     #[test]

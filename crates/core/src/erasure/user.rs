@@ -28,8 +28,7 @@ impl Mnemic {
                 let portion = self.erase_rows(&unkeyed, &ERASE, || {
                     Box::pin(async {
                         let mut receipt = self.receipt(SubjectKind::User, user);
-                        let (stones, changes) = self.bury_owned(&unkeyed, user).await?;
-                        receipt.tombstones = stones;
+                        let changes = self.bury_owned(&unkeyed, user, &mut receipt).await?;
                         Ok((receipt, changes))
                     })
                 });
@@ -42,9 +41,9 @@ impl Mnemic {
             Box::pin(async {
                 let mut receipt = self.receipt(SubjectKind::User, user);
                 let tokens = self.check_user(&caller.principal, user).await?;
-                let (stones, mut changes) = self.bury_owned(caller, user).await?;
-                receipt.tombstones = tombstones + stones;
+                receipt.tombstones = tombstones;
                 receipt.counts.clone_from(&counts);
+                let mut changes = self.bury_owned(caller, user, &mut receipt).await?;
                 let (user, at) = (user.to_owned(), receipt.erased_at);
                 changes.push(Change::EraseUser { user, tokens, at });
                 Ok((receipt, changes))
@@ -76,11 +75,16 @@ impl Mnemic {
     }
 
     /// The next records of a user.
-    async fn bury_owned(&self, caller: &Caller, user: &str) -> Result<(u64, Vec<Change>)> {
+    async fn bury_owned(
+        &self,
+        caller: &Caller,
+        user: &str,
+        receipt: &mut Receipt,
+    ) -> Result<Vec<Change>> {
         let scope = caller.scope();
         let ids = self.store.list_owned(scope, user, PORTION).await?;
         if ids.is_empty() {
-            return Ok((0, vec![]));
+            return Ok(vec![]);
         }
         let memories: Vec<_> = ids.iter().copied().map(MemoryId).collect();
         let nodes: Vec<_> = ids.iter().copied().map(NodeId).collect();
@@ -91,6 +95,6 @@ impl Mnemic {
         for node in self.store.lookup_nodes(scope, &nodes).await? {
             burial.node(node)?;
         }
-        Ok(burial.finish())
+        Ok(burial.finish(receipt))
     }
 }

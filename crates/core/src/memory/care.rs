@@ -104,9 +104,8 @@ impl Mnemic {
                 }
                 let mut burial = Burial::begin(self, caller).await?;
                 stale.into_iter().try_for_each(|memory| burial.stale(memory, before))?;
-                let (stones, changes) = burial.finish();
                 let mut receipt = self.receipt(SubjectKind::Stale, "");
-                receipt.tombstones = stones;
+                let changes = burial.finish(&mut receipt);
                 purged.receipt = Some(receipt);
                 Ok((purged, changes))
             })

@@ -7,7 +7,7 @@ use super::{Kind, Memory, Temporal};
 use crate::Mnemic;
 use crate::clock::micros;
 use crate::domain::check_domain;
-use crate::erasure::{Graves, Receipt, SubjectKind};
+use crate::erasure::{Burial, Graves, Receipt, SubjectKind};
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::principal::{Action, Caller, Operation, Principal};
@@ -211,8 +211,10 @@ impl Mnemic {
         let erased = self.erase(caller, &ERASE, || {
             Box::pin(async {
                 let mut receipt = self.receipt(SubjectKind::Memory, &id.to_string());
-                let (stones, changes) = self.bury_memory(caller, id).await?;
-                receipt.tombstones = stones;
+                let memory = self.readable_memory(&caller.principal, id).await?;
+                let mut burial = Burial::begin(self, caller).await?;
+                burial.memory(memory).await?;
+                let changes = burial.finish(&mut receipt);
                 Ok((receipt, changes))
             })
         });

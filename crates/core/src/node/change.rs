@@ -145,8 +145,7 @@ impl Mnemic {
                 let node = self.readable_node(&caller.principal, id).await?;
                 let mut burial = Burial::begin(self, caller).await?;
                 burial.node(node)?;
-                let (stones, changes) = burial.finish();
-                receipt.tombstones = stones;
+                let changes = burial.finish(&mut receipt);
                 Ok((receipt, changes))
             })
         });
@@ -171,8 +170,7 @@ impl Mnemic {
                 let mut burial = Burial::begin(self, caller).await?;
                 let nodes = self.store.list_nodes_of_connection(caller.scope(), connection_id);
                 nodes.await?.into_iter().try_for_each(|node| burial.record(node.0))?;
-                let (stones, mut changes) = burial.finish();
-                receipt.tombstones = stones;
+                let mut changes = burial.finish(&mut receipt);
                 let connection_id = connection_id.to_owned();
                 changes.push(Change::EraseConnection { connection_id, slice });
                 Ok((receipt, changes))

@@ -14,6 +14,24 @@ use crate::principal::Scope;
 /// answer. An error undoes everything. It may be asked more than once, and must not wait.
 pub type Epilogue = Box<dyn Fn(&Counts) -> Result<Vec<Change>> + Send + Sync>;
 
+/// A change of tombstones, or what a decision relied on about them.
+#[derive(Debug, Clone)]
+pub enum TombstoneChange {
+    Set(Tombstone),
+    /// One that is lifted by now is a lost race.
+    Lift {
+        kind: TombstoneKind,
+        digest: Digest,
+    },
+    /// One that is there by now is a lost race.
+    Absent {
+        kind: TombstoneKind,
+        digest: Digest,
+    },
+    /// A first erasure of the workspace is a lost race.
+    NoneYet,
+}
+
 #[async_trait]
 pub trait ErasureStore {
     /// As [`commit`](super::Store::commit), ending with what the epilogue makes of the counts; says

@@ -28,7 +28,7 @@ pub use access::AccessStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use edge::EdgeStore;
-pub use erasure::{Epilogue, ErasureStore};
+pub use erasure::{Epilogue, ErasureStore, TombstoneChange};
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
@@ -42,7 +42,6 @@ use crate::answer::Answer;
 use crate::audit::Entry;
 use crate::domain::Domain;
 use crate::edge::Edge;
-use crate::erasure::{Digest, Tombstone, TombstoneKind};
 use crate::error::Result;
 use crate::ids::{EdgeId, MemoryId, NodeId, TokenId};
 use crate::job::LastRun;
@@ -152,19 +151,7 @@ pub enum Change {
         item: Uuid,
         user: String,
     },
-    Bury(Tombstone),
-    /// Lifts a tombstone; one that is lifted by now is a lost race.
-    Unbury {
-        kind: TombstoneKind,
-        digest: Digest,
-    },
-    /// A tombstone that is there by now is a lost race.
-    RequireUnburied {
-        kind: TombstoneKind,
-        digest: Digest,
-    },
-    /// So is a first erasure of the workspace.
-    RequireNothingBuried,
+    Tombstone(TombstoneChange),
     FinishRun(Run),
     /// Adds one to `times_referenced`; a citation that is there already is a lost race.
     CountCitation {

@@ -7,6 +7,7 @@
 mod access;
 mod cli;
 mod database;
+mod erase;
 mod fault;
 mod hand_over;
 mod kill;

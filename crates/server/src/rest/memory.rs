@@ -18,7 +18,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Auth, Id, Json, JsonArray, Keyed, KeyedCaller, NoParameters, Payload, Query};
+use super::extract::{
+    Auth, Id, Json, JsonArray, Keyed, KeyedCaller, KeyedWith, NoParameters, Payload, Query,
+};
 use super::parameters::{IdempotencyKey, MemoryPath, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
@@ -98,8 +100,7 @@ struct CreateParameters {
 )]
 async fn create(
     State(mnemic): State<Arc<Mnemic>>,
-    Query(parameters): Query<CreateParameters>,
-    Keyed { caller, body }: Keyed<MemoriesRequest>,
+    KeyedWith { caller, parameters, body }: KeyedWith<CreateParameters, MemoriesRequest>,
 ) -> Result<Response> {
     let skip = parameters.erased == ErasedWire::Skip;
     let one = match body {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use mnemic_core::erasure::{Files, Receipt};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -19,15 +19,14 @@ pub struct SubjectResponse {
     pub id: Option<String>,
 }
 
-/// What became of the store's own files.
+/// What became of the store's own files: `rewritten`, they hold nothing of it; `pending`, they could
+/// not be written anew, and are with the next erasure, or with this request sent again;
+/// `left_to_database`, they are a database server's, which lets go of deleted rows in its own time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FilesWire {
-    /// They were written anew and hold nothing of it.
     Rewritten,
-    /// They could not be, and are with the next erasure, or with this request sent again.
     Pending,
-    /// They are a database server's, which lets go of deleted rows in its own time.
     LeftToDatabase,
 }
 
@@ -50,10 +49,16 @@ pub struct ReceiptResponse {
     pub erased_at: Timestamp,
     pub subject: SubjectResponse,
     /// What was removed or blanked, by noun; what there was nothing of is left out.
+    #[schemars(schema_with = "counts")]
     pub counts: BTreeMap<String, u64>,
     /// How many tombstones were set, which keep it from coming back.
     pub tombstones: u64,
     pub files: FilesWire,
+}
+
+/// Names with whole numbers.
+fn counts(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}})
 }
 
 impl From<Receipt> for ReceiptResponse {

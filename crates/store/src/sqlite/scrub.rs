@@ -64,3 +64,34 @@ fn vacuum(conn: &Connection, in_file: bool) -> rusqlite::Result<()> {
     conn.execute_batch("PRAGMA temp_store = MEMORY")?;
     done
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a store that is too large for memory is rewritten.
+    #[test]
+    fn a_rewrite_by_way_of_a_file_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("large.db");
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(
+            "PRAGMA temp_store = MEMORY;
+             CREATE TABLE songs (number INTEGER PRIMARY KEY, text TEXT);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+             INSERT INTO songs SELECT i, 'canary' || i || hex(zeroblob(i % 50)) FROM n;
+             UPDATE songs SET text = text || hex(zeroblob(200)) WHERE number % 3 = 0;
+             DELETE FROM songs WHERE number % 2 = 0;",
+        )
+        .unwrap();
+        let holds = || {
+            let held = std::fs::read(&path).unwrap();
+            held.windows(10).any(|window| window == b"canary1000")
+        };
+        assert!(holds(), "without secure deletion it stays, so that the rewrite is put to a test");
+        vacuum(&conn, true).unwrap();
+        assert!(!holds());
+        let place: i64 = conn.query_row("PRAGMA temp_store", [], |row| row.get(0)).unwrap();
+        assert_eq!(place, 2, "what comes next is in memory again");
+    }
+}

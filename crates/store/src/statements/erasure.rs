@@ -5,6 +5,7 @@ use mnemic_core::Result;
 use mnemic_core::edge::PROMOTED_FROM;
 use mnemic_core::erasure::{Digest, Tombstone, TombstoneKey, TombstoneKind};
 use mnemic_core::ids::{MemoryId, TokenId};
+use mnemic_core::store::TombstoneChange;
 use mnemic_core::{Code, Error};
 use uuid::Uuid;
 
@@ -33,8 +34,8 @@ pub(crate) static LIST: Statement = Statement::workspace(
      WHERE workspace_id = $1 ORDER BY kind, digest",
 );
 
-static BURY: Statement = Statement::workspace(
-    "erasure.bury",
+static SET: Statement = Statement::workspace(
+    "erasure.set",
     "INSERT INTO tombstones (workspace_id, kind, digest, erased_at, erased_by)
      VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (workspace_id, kind, digest)
@@ -156,7 +157,7 @@ pub(crate) static ALL: &[&Statement] = &[
     &GIVE_KEY,
     &FIND,
     &LIST,
-    &BURY,
+    &SET,
     &LIFT,
     &ADD_OWNER,
     &ERASE_OWNER,
@@ -196,25 +197,19 @@ pub(crate) fn behind(id: Option<Uuid>, limit: usize) -> Vec<Value> {
     values![id, rows(limit)]
 }
 
-pub(crate) fn bury(stone: &Tombstone) -> Step {
-    let Tombstone { kind, digest, erased_at, erased_by } = stone;
-    Step::new(&BURY, values![kind.as_str(), &digest.0[..], *erased_at, erased_by.0])
-}
-
-pub(crate) fn lift(kind: TombstoneKind, digest: Digest) -> Step {
-    exactly_one(&LIFT, find(kind, digest))
+pub(crate) fn tombstone(change: &TombstoneChange) -> Step {
+    match change {
+        TombstoneChange::Set(stone) => {
+            let Tombstone { kind, digest, erased_at, erased_by } = stone;
+            Step::new(&SET, values![kind.as_str(), &digest.0[..], *erased_at, erased_by.0])
+        }
+        TombstoneChange::Lift { kind, digest } => exactly_one(&LIFT, find(*kind, *digest)),
+        TombstoneChange::Absent { kind, digest } => nothing(&FIND, find(*kind, *digest)),
+        TombstoneChange::NoneYet => nothing(&LOOKUP_KEY, vec![]),
+    }
 }
 
 /// A tombstone that came meanwhile means that the decision was out of date.
-pub(crate) fn require_unburied(kind: TombstoneKind, digest: Digest) -> Step {
-    nothing(&FIND, find(kind, digest))
-}
-
-/// So does a first erasure, where there was none before.
-pub(crate) fn require_no_key() -> Step {
-    nothing(&LOOKUP_KEY, vec![])
-}
-
 fn nothing(statement: &'static Statement, params: Vec<Value>) -> Step {
     Step::new(statement, params)
         .expect(Expect::Rows(0))

@@ -37,17 +37,13 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
             batch.push(edge::close(closed, *at));
         }
         Change::CloseEdgesOf { id, at } => {
-            for step in edge::close_of(*id, *at) {
-                batch.push(step);
-            }
+            batch.push_all(edge::close_of(*id, *at));
         }
         Change::MoveEdge { id, from, to } => {
             batch.push(edge::move_one(*id, *from, *to));
         }
         Change::MoveEdges { from, to, at } => {
-            for step in edge::move_all(*from, *to, *at) {
-                batch.push(step);
-            }
+            batch.push_all(edge::move_all(*from, *to, *at));
         }
         Change::RequireRecord(id) => {
             batch.push(walk::require(*id));
@@ -68,14 +64,10 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
             erase_connection(batch, connection_id, *slice);
         }
         Change::EraseConversation { id } => {
-            for step in erasure::erase_conversation(id) {
-                batch.push(step);
-            }
+            batch.push_all(erasure::erase_conversation(id));
         }
         Change::EraseUser { user, tokens, at } => {
-            for step in erasure::erase_user(user, tokens, *at) {
-                batch.push(step);
-            }
+            batch.push_all(erasure::erase_user(user, tokens, *at));
         }
         Change::EraseAnswers { of } => {
             batch.push(answer::erase_of(*of).counted("answers"));
@@ -83,17 +75,8 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         Change::AddOwner { item, user } => {
             batch.push(erasure::add_owner(*item, user));
         }
-        Change::Bury(stone) => {
-            batch.push(erasure::bury(stone));
-        }
-        Change::Unbury { kind, digest } => {
-            batch.push(erasure::lift(*kind, *digest));
-        }
-        Change::RequireUnburied { kind, digest } => {
-            batch.push(erasure::require_unburied(*kind, *digest));
-        }
-        Change::RequireNothingBuried => {
-            batch.push(erasure::require_no_key());
+        Change::Tombstone(change) => {
+            batch.push(erasure::tombstone(change));
         }
         Change::FinishRun(finished) => {
             batch.push(run::finish(finished));
@@ -148,9 +131,7 @@ fn add_names(batch: &mut Batch, node: &Node) {
     if node.deleted_at.is_some() {
         return;
     }
-    for step in node::add_names(node).into_iter().chain(node::add_words(node)) {
-        batch.push(step);
-    }
+    batch.push_all(node::add_names(node).into_iter().chain(node::add_words(node)));
 }
 
 fn erase_node(batch: &mut Batch, id: NodeId) {
@@ -167,9 +148,7 @@ fn erase_node(batch: &mut Batch, id: NodeId) {
 
 fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
     batch.push(erasure::erase_owners_of_connection(connection_id));
-    for step in node::erase_connection(connection_id, slice) {
-        batch.push(step);
-    }
+    batch.push_all(node::erase_connection(connection_id, slice));
     batch
         .push(answer::erase_of_connection(connection_id).counted("answers"))
         .push(audit::erase_of_connection(connection_id).counted("audit_details"));

@@ -1,13 +1,13 @@
 //! Tombstones: what was erased does not come back by itself, by whatever way it comes.
 
 use mnemic_core::erasure::{
-    Graveyard, Plot, Reach, TombstoneKind, adopt_tombstones, apply_all_tombstones,
+    Graveyard, Plot, Reach, Tombstone, TombstoneKind, adopt_tombstones, apply_all_tombstones,
     apply_tombstones, export_tombstones,
 };
 use mnemic_core::memory::{Memory, MemoryPatch, NewMemory, Skipped, Wording};
 use mnemic_core::node::{NewNode, NodePatch};
 use mnemic_core::principal::{AGENT, Caller};
-use mnemic_core::store::Change;
+use mnemic_core::store::{Change, TombstoneChange};
 use mnemic_core::{Code, Kind};
 
 use crate::world::{TICK, World, at_once, seen, text};
@@ -184,7 +184,8 @@ pub(crate) async fn a_restored_backup_loses_what_was_erased_since(w: World) {
     let stones = w.store().list_tombstones(scope).await.unwrap();
     assert_eq!(stones.len(), 4);
     let mut rows = vec![Change::AddMemory(backup), Change::AddNode(node)];
-    rows.extend(stones.into_iter().map(|s| Change::Unbury { kind: s.kind, digest: s.digest }));
+    let lifted = |s: Tombstone| TombstoneChange::Lift { kind: s.kind, digest: s.digest };
+    rows.extend(stones.into_iter().map(lifted).map(Change::Tombstone));
     w.store().commit(scope, rows).await.unwrap();
     assert!(apply_all_tombstones(w.store(), Reach::Records).await.unwrap().is_empty());
     let graveyard: Graveyard = serde_json::from_str(&graveyard).unwrap();
