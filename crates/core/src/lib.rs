@@ -10,6 +10,7 @@ pub mod clock;
 pub mod domain;
 pub mod edge;
 pub mod embed;
+pub mod erasure;
 pub mod error;
 mod fill;
 pub mod grant;

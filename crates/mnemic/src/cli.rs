@@ -38,6 +38,9 @@ pub enum Command {
         #[arg(long)]
         hard: bool,
     },
+    /// Erase all that belongs to a conversation or a user
+    #[command(subcommand)]
+    Erase(EraseCommand),
     /// Look after single memories and all of them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -182,6 +185,9 @@ pub struct RememberArgs {
     /// The id of the memory that this replaces
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<Uuid>,
+    /// Store it even if the same was erased before
+    #[arg(long)]
+    pub revive: bool,
 }
 
 #[derive(Debug, Args)]
@@ -272,6 +278,14 @@ pub enum MemoryCommand {
 }
 
 #[derive(Debug, Subcommand)]
+pub enum EraseCommand {
+    /// Erase its slots, where memories were seen in it, and its words in the audit
+    Conversation { id: String },
+    /// Erase what the user's tokens made, name and words in the audit; revoke the tokens
+    User { name: String },
+}
+
+#[derive(Debug, Subcommand)]
 pub enum OntologyCommand {
     /// Make a node, or add to the one that has its name or an alias
     CreateNode(NodeArgs),
@@ -354,6 +368,9 @@ pub struct NodeArgs {
     /// The source that it comes from
     #[arg(long, value_name = "ID")]
     pub connection: Option<String>,
+    /// Make it even if the same was erased before
+    #[arg(long)]
+    pub revive: bool,
 }
 
 #[derive(Debug, Args)]

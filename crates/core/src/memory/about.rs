@@ -41,8 +41,9 @@ impl Mnemic {
         &self,
         weaving: &mut Weaving<'_>,
         memory: &Memory,
+        revive: bool,
     ) -> Result<Vec<Change>> {
-        let wanted = self.about(weaving, memory).await?;
+        let wanted = self.about(weaving, memory, revive).await?;
         let links = wanted.into_iter().flat_map(|(node, name)| {
             self.about_links(weaving, memory, node, name, memory.created_at)
         });
@@ -56,13 +57,14 @@ impl Mnemic {
         caller: &Caller,
         before: &Memory,
         memory: &Memory,
+        revive: bool,
     ) -> Result<Vec<Change>> {
         let known = |m: &Memory| (m.channel.clone(), m.domain.clone(), m.entities.clone());
         if known(before) == known(memory) {
             return Ok(vec![]);
         }
         let mut weaving = Weaving::new(self, caller);
-        let mut wanted = self.about(&mut weaving, memory).await?;
+        let mut wanted = self.about(&mut weaving, memory, revive).await?;
         let scope = caller.scope();
         let mut links = Vec::new();
         for edge in self.store.list_edges_from(scope, memory.id.0, ABOUT).await? {
@@ -85,12 +87,13 @@ impl Mnemic {
         &self,
         weaving: &mut Weaving<'_>,
         memory: &'m Memory,
+        revive: bool,
     ) -> Result<BTreeMap<NodeId, &'m str>> {
         let mut wanted = BTreeMap::new();
         if memory.entities.is_empty() {
             return Ok(wanted);
         }
-        let nodes = weaving.entities(memory).await?;
+        let nodes = weaving.entities(memory, revive).await?;
         for (node, name) in nodes.into_iter().zip(&memory.entities) {
             wanted.entry(node).or_insert(name.as_str());
         }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::Mnemic;
 use crate::domain::check_domain;
+use crate::erasure::Graves;
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::memory::{BATCH_ITEMS_MAX, GLOBAL_CHANNEL, Memory, at, check_names};
@@ -30,6 +31,8 @@ pub struct NewNode {
     pub properties: Properties,
     pub salience: Option<f64>,
     pub connection_id: Option<String>,
+    /// Make it even if one of its names was erased, and lift the tombstone.
+    pub revive: bool,
 }
 
 impl NewNode {
@@ -147,6 +150,7 @@ pub(crate) struct Weaving<'a> {
     mnemic: &'a Mnemic,
     caller: &'a Caller,
     now: Timestamp,
+    pub(crate) graves: Graves<'a>,
     drafts: BTreeMap<NodeId, Draft>,
     names: HashMap<Place, NodeId>,
     /// What each name of an entity stands for in a channel and a domain.
@@ -157,11 +161,12 @@ impl<'a> Weaving<'a> {
     pub(crate) fn new(mnemic: &'a Mnemic, caller: &'a Caller) -> Self {
         let now = mnemic.clock.now();
         let (drafts, names, entities) = (BTreeMap::new(), HashMap::new(), HashMap::new());
-        Self { mnemic, caller, now, drafts, names, entities }
+        let graves = Graves::new(mnemic, caller);
+        Self { mnemic, caller, now, graves, drafts, names, entities }
     }
 
     pub(crate) fn finish(self) -> Vec<Change> {
-        let mut changes = Vec::new();
+        let mut changes = self.graves.finish();
         for Draft { mut node, created, changed, retold } in self.drafts.into_values() {
             if changed && let Some(domain) = &node.domain {
                 changes.push(self.mnemic.domain_change(&self.caller.principal, domain));
@@ -194,6 +199,10 @@ impl<'a> Weaving<'a> {
         if let (Some(first), Some(second)) = (first, second) {
             return Err(ambiguous(&bearers, first, second));
         }
+        let is_known = |name: &str| bearers.iter().any(|(key, _)| *key == fold_name(name));
+        let names = std::iter::once(&new.name).chain(&new.aliases).map(String::as_str);
+        let added: Vec<_> = names.filter(|name| !is_known(name)).collect();
+        self.graves.admit_names(channel, &new.node_type, &added, new.revive).await?;
         let id = match first {
             None => self.make(channel, new),
             Some(id) => self.merge(id, new).await?,
@@ -323,7 +332,7 @@ impl Weaving<'_> {
     /// of any type, or a new one. The same node may have several of the names. A name that only
     /// other domains know is made anew, and what is made is of the memory's domain, so that
     /// nothing is said of it across a border.
-    pub(crate) async fn entities(&mut self, memory: &Memory) -> Result<Vec<NodeId>> {
+    pub(crate) async fn entities(&mut self, memory: &Memory, revive: bool) -> Result<Vec<NodeId>> {
         let Memory { channel, domain, entities: names, .. } = memory;
         let place = |name: &str| (channel.clone(), domain.clone(), fold_name(name));
         let unknown: BTreeSet<_> = names
@@ -340,6 +349,9 @@ impl Weaving<'_> {
                 self.entities.insert((channel.clone(), domain.clone(), key), bearer);
             }
         }
+        let is_made = |name: &&str| !self.entities.contains_key(&place(name));
+        let made: Vec<_> = names.iter().map(String::as_str).filter(is_made).collect();
+        self.graves.admit_names(channel, ENTITY, &made, revive).await?;
         let mut ids = Vec::with_capacity(names.len());
         for name in names {
             let place = place(name);

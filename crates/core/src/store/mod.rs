@@ -10,6 +10,7 @@ mod answer;
 mod audit;
 mod edge;
 mod entity;
+mod erasure;
 mod job;
 mod memory;
 mod node;
@@ -29,6 +30,7 @@ pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use edge::EdgeStore;
 pub use entity::EntityStore;
+pub use erasure::{Epilogue, ErasureStore, TombstoneChange};
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
@@ -43,7 +45,7 @@ use crate::audit::Entry;
 use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::ids::{EdgeId, MemoryId, NodeId};
+use crate::ids::{EdgeId, MemoryId, NodeId, TokenId};
 use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
@@ -133,6 +135,27 @@ pub enum Change {
         connection_id: String,
         slice: Slice,
     },
+    /// Removes what there is of a conversation, and its words from the audit.
+    EraseConversation {
+        id: String,
+    },
+    /// Removes what is a user's beside records: kept answers, name and words in the audit; and
+    /// revokes these tokens, which must be all that the user has.
+    EraseUser {
+        user: String,
+        tokens: Vec<TokenId>,
+        at: Timestamp,
+    },
+    /// Removes kept answers that name a record.
+    EraseAnswers {
+        of: Uuid,
+    },
+    /// Says whose tokens made a record.
+    AddOwner {
+        item: Uuid,
+        user: String,
+    },
+    Tombstone(TombstoneChange),
     FinishRun(Run),
     /// Adds one to `times_referenced`; a citation that is there already is a lost race.
     CountCitation {
@@ -224,6 +247,15 @@ impl Change {
         }
     }
 
+    /// The record that is made, and so has an owner.
+    pub(crate) fn made(&self) -> Option<Uuid> {
+        match self {
+            Self::AddMemory(memory) => Some(memory.id.0),
+            Self::AddNode(node) => Some(node.id.0),
+            _ => None,
+        }
+    }
+
     /// The record whose vector is missing once the change is made.
     pub(crate) fn needs_vector(&self) -> Option<Uuid> {
         match self {
@@ -257,6 +289,7 @@ pub trait Store:
     + JobStore
     + AuditStore
     + AccessStore
+    + ErasureStore
     + VectorStore
     + Search
     + Send

@@ -73,7 +73,7 @@ fn the_graph_is_made_walked_and_tidied() {
         assert!(home.ok(&["ontology", "get-node", &ana]).contains("Ana Díaz"));
         home.ok(&["ontology", "delete-edge", &edge]);
         let erased = home.ok(&["ontology", "delete-connection", "crm"]);
-        assert_eq!(erased, "erased 1 nodes and 1 edges");
+        assert!(erased.starts_with("erased connection crm"), "{erased}");
         home.ok(&["ontology", "delete-node", &ana, "--hard"]);
         stage.check();
     }

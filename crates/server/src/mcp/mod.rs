@@ -10,6 +10,7 @@
 mod audit;
 mod domain;
 mod edge;
+mod erasure;
 mod grant;
 mod handler;
 mod input;

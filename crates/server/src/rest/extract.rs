@@ -97,6 +97,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ConnectionId {
     }
 }
 
+/// The `{user}` of the path.
+pub(super) struct UserSegment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for UserSegment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "user").await.map(Self)
+    }
+}
+
 /// The `{slot}` of the path.
 pub(super) struct SlotSegment(pub String);
 
@@ -281,13 +292,35 @@ where
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let KeyedWith { caller, parameters: NoParameters {}, body } =
+            KeyedWith::from_request(request, state).await?;
+        Ok(Self { caller, body })
+    }
+}
+
+/// The same, of a request that takes parameters too.
+pub(super) struct KeyedWith<Q, P> {
+    pub caller: Caller,
+    pub parameters: Q,
+    pub body: P,
+}
+
+impl<S, Q, P> FromRequest<S> for KeyedWith<Q, P>
+where
+    S: Send + Sync,
+    Q: DeserializeOwned + Send,
+    P: Payload,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         let principal = principal(&parts)?;
-        Query::<NoParameters>::from_request_parts(&mut parts, state).await?;
+        let Query(parameters) = Query::from_request_parts(&mut parts, state).await?;
         let bytes = body::read(body).await?;
         let retry = retry_key(&parts, &bytes)?;
         let body = P::read(&parts.headers, &bytes)?;
-        Ok(Self { caller: Caller { principal, retry }, body })
+        Ok(Self { caller: Caller { principal, retry }, parameters, body })
     }
 }
 

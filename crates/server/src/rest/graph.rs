@@ -23,10 +23,8 @@ use super::parameters::{IdempotencyKey, WorkspacePath};
 use super::responses::{BodyFaults, WriteFaults};
 use crate::http::problem::Result;
 use crate::wire::edge::{EdgeRequest, EdgeResponse};
-use crate::wire::node::{
-    ConnectionErasedResponse, NodeSearchRequest, NodeSearchResponse, TraverseRequest,
-    TraverseResponse,
-};
+use crate::wire::erasure::ReceiptResponse;
+use crate::wire::node::{NodeSearchRequest, NodeSearchResponse, TraverseRequest, TraverseResponse};
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default()
@@ -169,13 +167,13 @@ struct ConnectionPath {
     delete, path = "/v1/workspaces/{ws}/ontology/connections/{id}", tag = "ontology",
     operation_id = "erase_connection",
     params(ConnectionPath, IdempotencyKey),
-    responses((status = 200, body = ConnectionErasedResponse), WriteFaults),
+    responses((status = 200, body = ReceiptResponse), WriteFaults),
 )]
 async fn erase_connection(
     State(mnemic): State<Arc<Mnemic>>,
     ConnectionId(id): ConnectionId,
     Query(NoParameters {}): Query<NoParameters>,
     KeyedCaller(caller): KeyedCaller,
-) -> Result<Answer<ConnectionErasedResponse>> {
+) -> Result<Answer<ReceiptResponse>> {
     Ok(Answer(mnemic.erase_connection(&caller, &id).await?.into()))
 }

@@ -3,6 +3,7 @@
 
 mod audit;
 mod domain;
+mod erasure;
 mod errors;
 mod extract;
 mod grant;
@@ -59,6 +60,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(run::router())
         .merge(recall::router())
         .merge(slot::router())
+        .merge(erasure::router())
         .merge(token::router())
 }
 

@@ -20,6 +20,7 @@ use super::extract::{Auth, Id, Json, JsonArray, Keyed, KeyedCaller, NoParameters
 use super::parameters::{IdempotencyKey, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
+use crate::wire::erasure::ReceiptResponse;
 use crate::wire::node::{
     MergeRequest, NodePatchRequest, NodeRequest, NodeResponse, SplitRequest, SplitResponse,
 };
@@ -154,20 +155,24 @@ struct DeleteParameters {
     delete, path = "/v1/workspaces/{ws}/ontology/nodes/{id}", tag = "ontology",
     operation_id = "delete_node",
     params(NodePath, DeleteParameters, IdempotencyKey),
-    responses((status = 204, description = "It is gone"), WriteFaults),
+    responses(
+        (status = 200, description = "It was erased", body = ReceiptResponse),
+        (status = 204, description = "It is hidden"),
+        WriteFaults,
+    ),
 )]
 async fn delete(
     State(mnemic): State<Arc<Mnemic>>,
     Id(id): Id<NodeId>,
     Query(parameters): Query<DeleteParameters>,
     KeyedCaller(caller): KeyedCaller,
-) -> Result<StatusCode> {
+) -> Result<Response> {
     if parameters.hard {
-        mnemic.erase_node(&caller, id).await?;
-    } else {
-        mnemic.delete_node(&caller, id).await?;
+        let receipt = ReceiptResponse::from(mnemic.erase_node(&caller, id).await?);
+        return Ok(Answer(receipt).into_response());
     }
-    Ok(StatusCode::NO_CONTENT)
+    mnemic.delete_node(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// Makes two nodes one: names and edges go to the other, and this one is hidden.

@@ -64,6 +64,7 @@ async fn every_tool_answers_as_its_schema_says() {
         let client = house.client(era);
         let schemas = schemas(&client).await;
         let mut tried = BTreeSet::new();
+        house.user("ana").await;
         let id = client.remember("we deploy on Tuesdays").await;
         let old = client.remember("we deploy on Mondays").await;
         let stale = client.remember("lunch was good").await;
@@ -109,6 +110,9 @@ async fn every_tool_answers_as_its_schema_says() {
             ("slot_list", json!({"conversation_id": "c-1", "limit": 1})),
             ("slot_delete", json!({"conversation_id": "c-1", "slot": "plan"})),
             ("slot_clear", json!({"conversation_id": "c-1"})),
+            ("slot_set", json!({"conversation_id": "c-1", "slot": "plan", "value": 1})),
+            ("conversation_delete", json!({"conversation_id": "c-1"})),
+            ("user_delete", json!({"user": "ana"})),
             ("workspace_disable_memory", json!({})),
             ("workspace_enable_memory", json!({})),
             ("workspace_settings", json!({})),

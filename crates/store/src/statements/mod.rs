@@ -9,6 +9,7 @@ pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod edge;
 pub(crate) mod entity;
+pub(crate) mod erasure;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
@@ -46,6 +47,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         audit::ALL,
         access::ALL,
         sighting::ALL,
+        erasure::ALL,
     ]
     .into_iter()
     .flatten()

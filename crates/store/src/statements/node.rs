@@ -300,17 +300,18 @@ pub(crate) fn erase_words(id: NodeId) -> Step {
 
 pub(crate) fn erase_connection(connection_id: &str, slice: Slice) -> Vec<Step> {
     let parts = [
-        &ERASE_CONNECTION_NAMES,
-        &ERASE_CONNECTION_WORDS,
-        &ERASE_CONNECTION_VECTORS,
-        &ERASE_EDGES_FROM_CONNECTION,
-        &ERASE_EDGES_TO_CONNECTION,
+        (&ERASE_CONNECTION_NAMES, "node_names"),
+        (&ERASE_CONNECTION_WORDS, "node_words"),
+        (&ERASE_CONNECTION_VECTORS, "vectors"),
+        (&ERASE_EDGES_FROM_CONNECTION, "edges"),
+        (&ERASE_EDGES_TO_CONNECTION, "edges"),
     ];
-    let mut steps: Vec<_> =
-        parts.map(|statement| Step::new(statement, values![connection_id])).into();
+    let part = |(statement, noun)| Step::new(statement, values![connection_id]).counted(noun);
+    let mut steps: Vec<_> = parts.map(part).into();
     let nodes = Step::new(&ERASE_CONNECTION, values![connection_id])
         .expect(Expect::Rows(slice.nodes))
-        .otherwise(mnemic_core::Code::Stale, "nodes of the connection changed meanwhile");
+        .otherwise(mnemic_core::Code::Stale, "nodes of the connection changed meanwhile")
+        .counted("nodes");
     steps.push(nodes);
     steps
 }

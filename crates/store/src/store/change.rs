@@ -6,7 +6,7 @@ use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, edge, job, memory, node, run, sighting, vector, walk,
+    access, answer, audit, edge, erasure, job, memory, node, run, sighting, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -38,17 +38,13 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
             batch.push(edge::close(closed, *at));
         }
         Change::CloseEdgesOf { id, at } => {
-            for step in edge::close_of(*id, *at) {
-                batch.push(step);
-            }
+            batch.push_all(edge::close_of(*id, *at));
         }
         Change::MoveEdge { id, from, to } => {
             batch.push(edge::move_one(*id, *from, *to));
         }
         Change::MoveEdges { from, to, at } => {
-            for step in edge::move_all(*from, *to, *at) {
-                batch.push(step);
-            }
+            batch.push_all(edge::move_all(*from, *to, *at));
         }
         Change::RequireRecord(id) => {
             batch.push(walk::require(*id));
@@ -70,6 +66,21 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
         Change::EraseNode { id, .. } => erase_node(batch, *id),
         Change::EraseConnection { connection_id, slice } => {
             erase_connection(batch, connection_id, *slice);
+        }
+        Change::EraseConversation { id } => {
+            batch.push_all(erasure::erase_conversation(id));
+        }
+        Change::EraseUser { user, tokens, at } => {
+            batch.push_all(erasure::erase_user(user, tokens, *at));
+        }
+        Change::EraseAnswers { of } => {
+            batch.push(answer::erase_of(*of).counted("answers"));
+        }
+        Change::AddOwner { item, user } => {
+            batch.push(erasure::add_owner(*item, user));
+        }
+        Change::Tombstone(change) => {
+            batch.push(erasure::tombstone(change));
         }
         Change::FinishRun(finished) => {
             batch.push(run::finish(finished));
@@ -107,14 +118,15 @@ pub(super) fn add_change(batch: &mut Batch, change: &Change) {
 fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
     batch
         .push(memory::unlink(id))
-        .push(vector::erase_of(id.0))
+        .push(vector::erase_of(id.0).counted("vectors"))
         .push(edge::bridge(id.0))
-        .push(edge::erase_of(id.0))
-        .push(run::erase_citations(id))
-        .push(sighting::erase_of(id))
-        .push(answer::erase_of(id.0))
-        .push(audit::erase_of(id.0))
-        .push(erase)
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(run::erase_citations(id).counted("citations"))
+        .push(sighting::erase_of(id).counted("sightings"))
+        .push(answer::erase_of(id.0).counted("answers"))
+        .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(erasure::erase_owner(id.0))
+        .push(erase.counted("memories"))
         .touch(ItemKind::Memory, id.0);
 }
 
@@ -123,39 +135,27 @@ fn add_names(batch: &mut Batch, node: &Node) {
     if node.deleted_at.is_some() {
         return;
     }
-    for step in node::add_names(node).into_iter().chain(node::add_words(node)) {
-        batch.push(step);
-    }
+    batch.push_all(node::add_names(node).into_iter().chain(node::add_words(node)));
 }
 
 fn erase_node(batch: &mut Batch, id: NodeId) {
     batch
-        .push(node::erase_names(id))
-        .push(node::erase_words(id))
-        .push(vector::erase_of(id.0))
-        .push(edge::erase_of(id.0))
-        .push(answer::erase_of(id.0))
-        .push(audit::erase_of(id.0))
-        .push(node::erase(id))
+        .push(node::erase_names(id).counted("node_names"))
+        .push(node::erase_words(id).counted("node_words"))
+        .push(vector::erase_of(id.0).counted("vectors"))
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(answer::erase_of(id.0).counted("answers"))
+        .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(erasure::erase_owner(id.0))
+        .push(node::erase(id).counted("nodes"))
         .touch(ItemKind::Node, id.0);
 }
 
 fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
-    for step in node::erase_connection(connection_id, slice) {
-        batch.push(step);
-    }
+    batch.push(erasure::erase_owners_of_connection(connection_id));
+    batch.push_all(node::erase_connection(connection_id, slice));
     batch
-        .push(answer::erase_of_connection(connection_id))
-        .push(audit::erase_of_connection(connection_id))
+        .push(answer::erase_of_connection(connection_id).counted("answers"))
+        .push(audit::erase_of_connection(connection_id).counted("audit_details"))
         .touch_nodes();
-}
-
-pub(super) fn erases(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::EraseMemory { .. }
-            | Change::EraseStale { .. }
-            | Change::EraseNode { .. }
-            | Change::EraseConnection { .. }
-    )
 }

@@ -222,7 +222,7 @@ pub(crate) async fn what_may_not_be_read_is_like_what_never_was(w: World) {
             let refused = seen(w.mnemic.update_policy(&caller, id, &patch).await);
             assert_eq!(refused, ("not_found", "no such policy".to_owned()));
         }
-        let mine = w.remember(&who, "mine").await;
+        let mine = w.remember(&who, &format!("mine as {role}")).await;
         let by = async |id: MemoryId| {
             let patch = MemoryPatch { superseded_by: Some(id), ..MemoryPatch::default() };
             seen(w.mnemic.update_memory(&caller, mine.id, &patch).await)

@@ -8,6 +8,7 @@
 
 mod access;
 mod audit;
+mod canary;
 mod citation;
 mod edge;
 mod entity;
@@ -28,6 +29,7 @@ mod slot;
 mod supersession;
 mod time;
 mod token;
+mod tombstone;
 mod workspace;
 mod world;
 
@@ -151,6 +153,30 @@ macro_rules! behaviour {
                 an_erased_memory_leaves_no_trace
                 a_forgotten_memory_can_still_be_erased
                 erased_text_is_in_no_corner_of_a_file_that_was_rearranged
+                a_receipt_counts_exactly_what_went
+                what_was_promoted_goes_with_its_origin
+                a_conversation_goes_with_all_that_is_its_own
+                a_user_goes_with_all_that_their_tokens_made
+                a_user_with_many_records_goes_in_portions
+                whoever_erases_themselves_is_not_named_by_it
+                only_who_may_write_to_a_domain_erases_in_it
+                a_repeated_erasure_gets_the_first_receipt
+                the_audit_has_the_counts_and_not_a_word
+            }
+            behaviour! { in tombstone, $open:
+                an_erased_text_does_not_come_back_by_itself
+                whoever_may_erase_may_revive
+                an_import_leaves_out_what_was_erased
+                an_erased_node_does_not_come_back_by_any_of_its_names
+                a_tombstone_acts_in_its_workspace_alone
+                a_text_erased_and_written_at_once_ends_erased_or_written
+                a_restored_backup_loses_what_was_erased_since
+                imported_rows_lose_what_was_erased
+                what_was_erased_is_not_promoted
+            }
+            behaviour! { in canary, $open:
+                a_made_up_word_leaves_every_store
+                a_workspace_takes_every_word_with_it
             }
             behaviour! { in idempotency, $open:
                 a_repetition_gets_the_first_answer_and_has_no_effect

@@ -435,7 +435,7 @@ pub(crate) async fn an_index_built_anew_answers_as_the_one_that_grew(mut w: Worl
                 let patch = MemoryPatch { content, ..MemoryPatch::default() };
                 w.mnemic.update_memory(&caller, memory.id, &patch).await.unwrap();
             }
-            4 => w.mnemic.erase_memory(&caller, memory.id).await.unwrap(),
+            4 => drop(w.mnemic.erase_memory(&caller, memory.id).await.unwrap()),
             _ => {}
         }
     }

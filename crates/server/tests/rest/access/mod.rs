@@ -175,7 +175,9 @@ impl<'h> Case<'h> {
     }
 
     async fn remember(&self) -> String {
-        let body = json!({"content": format!("a {}", self.canary), "domain": self.domain});
+        // Operations erase it, and the next one needs it again.
+        let content = format!("a {}", self.canary);
+        let body = json!({"content": content, "domain": self.domain, "revive": true});
         let made = self.house.post(&format!("{OWN}/memories"), &body).await.expect(201);
         id_of(&made).to_owned()
     }

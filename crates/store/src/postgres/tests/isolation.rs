@@ -129,6 +129,8 @@ fn fill_all(name: &str, number: u128) {
              WHERE workspace_id = '{ws}';
          INSERT INTO node_words SELECT '{ws}', name_key, id, 1 FROM nodes
              WHERE workspace_id = '{ws}';
+         INSERT INTO owners SELECT '{ws}', id, 'ana' FROM nodes WHERE workspace_id = '{ws}';
+         INSERT INTO tombstones VALUES ('{ws}', 'memory', '\\x01', {at}, gen_random_uuid());
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories
