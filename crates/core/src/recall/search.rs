@@ -89,10 +89,17 @@ impl Searches {
         self.done.iter().map(|search| (search.technique, search.hits.as_slice())).collect()
     }
 
-    /// Where nothing served, the reason.
+    /// Where nothing served that looks at texts itself, the reason. What entities lead to is no
+    /// answer in its place: a damaged index would be taken for an empty one.
     pub(super) fn take_failure(&mut self) -> Option<Error> {
-        let failed = self.done.iter().all(|search| search.failure.is_some());
-        self.done.first_mut().filter(|_| failed).and_then(|search| search.failure.take())
+        let on_its_own = self.done.iter().all(|search| search.technique == Technique::Entities);
+        let mut counted = self
+            .done
+            .iter_mut()
+            .filter(|search| on_its_own || search.technique != Technique::Entities)
+            .collect::<Vec<_>>();
+        let failed = counted.iter().all(|search| search.failure.is_some());
+        counted.first_mut().filter(|_| failed).and_then(|search| search.failure.take())
     }
 }
 

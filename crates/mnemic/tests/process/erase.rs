@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::support::{Ended, Home};
 
@@ -62,4 +63,95 @@ fn holds(directory: &Path, word: &str) -> bool {
         let held = fs::read(&path).unwrap();
         held.windows(word.len()).any(|window| window == word.as_bytes())
     })
+}
+
+/// A store with a memory and a node that go, and one of each that stay.
+fn furnished() -> (Home, String, String) {
+    let home = Home::new();
+    let memory = home.ok(&["remember", &format!("the {WORD} is in the cellar")]);
+    let node = home.ok(&["ontology", "create-node", "thing", WORD]);
+    home.ok(&["remember", "the ladder is in the attic"]);
+    home.ok(&["ontology", "create-node", "thing", "ladder"]);
+    (home, memory, node)
+}
+
+fn erase_both(home: &Home, memory: &str, node: &str) {
+    home.ok(&["forget", memory, "--hard"]);
+    home.ok(&["ontology", "delete-node", node, "--hard"]);
+}
+
+/// What is back is erased again, what was not erased is there, and storing it is refused as before.
+fn check_gone(home: &Home) {
+    assert!(!home.ok(&["export", "-"]).contains(WORD));
+    assert!(home.ok(&["recall", "where is the ladder?"]).contains("attic"));
+    assert!(home.ok(&["ontology", "search", "ladder"]).contains("ladder"));
+    home.run(&["remember", &format!("the {WORD} is in the cellar")]).failed(1, "revive");
+    home.run(&["ontology", "create-node", "thing", WORD]).failed(1, "erased");
+    assert!(!home.data().join("graves.json").exists());
+}
+
+#[test]
+fn a_restored_backup_brings_nothing_back() {
+    let (home, memory, node) = furnished();
+    let file = home.around().join("backup.db");
+    home.ok(&["backup", file.to_str().unwrap()]);
+    erase_both(&home, &memory, &node);
+    let restored = home.run(&["restore", file.to_str().unwrap(), "--force"]);
+    assert!(restored.stderr.contains("2 records in it had been erased since"), "{restored:?}");
+    check_gone(&home);
+    let restored = home.json(&["restore", file.to_str().unwrap(), "--force"]);
+    assert_eq!(restored["erased_again"], 2, "and not the next time either");
+    check_gone(&home);
+}
+
+/// The restoring process was killed behind the copy: the database is the old one, and the
+/// tombstones wait in their file.
+#[test]
+fn who_opens_a_restored_store_lays_the_tombstones_that_wait() {
+    let (home, memory, node) = furnished();
+    let file = home.around().join("backup.db");
+    home.ok(&["backup", file.to_str().unwrap()]);
+    erase_both(&home, &memory, &node);
+    let (graves, waiting) = (home.data().join("graves.json"), home.around().join("graves.json"));
+    // A look at the directory catches the file while it is there.
+    let mut restore = home.command(&["restore", file.to_str().unwrap(), "--force"]);
+    let mut child = restore.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while fs::copy(&graves, &waiting).is_err() {
+        assert!(child.try_wait().unwrap().is_none(), "it was over before anybody looked");
+    }
+    assert!(child.wait().unwrap().success());
+    let untouched = Home::new();
+    untouched.ok(&["restore", file.to_str().unwrap()]);
+    assert!(untouched.ok(&["export", "-"]).contains(WORD), "nobody was there to ask");
+    fs::copy(&waiting, untouched.data().join("graves.json")).unwrap();
+    untouched.ok(&["memory", "list"]);
+    check_gone(&untouched);
+}
+
+#[test]
+fn a_repeated_import_brings_nothing_back() {
+    let (home, memory, node) = furnished();
+    let file = home.around().join("all.jsonl");
+    home.ok(&["export", file.to_str().unwrap()]);
+    erase_both(&home, &memory, &node);
+    let imported = home.run(&["import", file.to_str().unwrap(), "--force"]);
+    assert!(imported.stderr.contains("2 records in it had been erased since"), "{imported:?}");
+    check_gone(&home);
+}
+
+#[test]
+fn what_others_exported_comes_in_without_what_was_erased() {
+    let home = Home::new();
+    let file = home.around().join("mem0.json");
+    let records = serde_json::json!({"results": [
+        {"id": "1", "memory": format!("likes {WORD}")}, {"id": "2", "memory": "likes tea"}]});
+    fs::write(&file, records.to_string()).unwrap();
+    let first = home.json(&["import", file.to_str().unwrap()]);
+    assert_eq!((&first["imported"], &first["erased"]), (&2.into(), &0.into()));
+    let found = home.json(&["memory", "list", "--query", WORD]);
+    let id = found["items"][0]["id"].as_str().unwrap();
+    home.ok(&["forget", id, "--hard"]);
+    let again = home.json(&["import", file.to_str().unwrap()]);
+    let counts = (&again["imported"], &again["known"], &again["erased"]);
+    assert_eq!(counts, (&0.into(), &1.into(), &1.into()));
 }
