@@ -133,7 +133,8 @@ pub(crate) async fn a_receipt_counts_exactly_what_went(mut w: World) {
     assert_ne!(receipt.files, Files::Pending);
     let node = w.mnemic.search_nodes(&who, &named("Tweety")).await.unwrap().remove(0).node;
     let receipt = w.mnemic.erase_node(&w.as_operator(), node.id).await.unwrap();
-    assert_eq!(counts(&receipt), [("node_names", 1), ("node_words", 1), ("nodes", 1)]);
+    let expected = [("node_names", 1), ("node_words", 1), ("nodes", 1), ("vectors", 1)];
+    assert_eq!(counts(&receipt), expected);
     w.remember(&who, "old").await;
     w.clock.forward(DAY * 100);
     let purged = w.mnemic.purge_memories(&w.as_operator(), &Purge::default()).await.unwrap();
