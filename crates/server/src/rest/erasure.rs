@@ -10,29 +10,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{ConversationId, KeyedCaller, NoParameters, Query, UserSegment};
-use super::parameters::IdempotencyKey;
+use super::parameters::{ConversationPath, IdempotencyKey};
 use super::responses::WriteFaults;
 use crate::http::problem::Result;
 use crate::wire::erasure::ReceiptResponse;
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(erase_conversation)).routes(routes!(erase_user))
-}
-
-#[derive(IntoParams)]
-#[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
-struct ConversationPath {
-    /// The workspace's id, or `current` for the token's own.
-    #[param(example = "current")]
-    ws: String,
-    /// The conversation's id: a UUID or any other name.
-    #[param(
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$"
-    )]
-    id: String,
 }
 
 #[derive(IntoParams)]

@@ -12,8 +12,10 @@ use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use mnemic_core::principal::{Caller, Principal, RetryKey};
 use mnemic_core::{Code, Error};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
 
 use super::json;
 use crate::http::body;
@@ -181,6 +183,25 @@ pub(super) struct NoParameters {}
 /// What a body can be read as.
 pub(super) trait Payload: Sized {
     fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self>;
+}
+
+/// One of something, or several to be taken in one transaction.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum OneOrMany<T> {
+    One(Box<T>),
+    /// At most 1,000.
+    Many(Vec<T>),
+}
+
+impl<T: DeserializeOwned> Payload for OneOrMany<T> {
+    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
+        // The first character decides, so that a mistake is reported for the form meant.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
+        }
+        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
+    }
 }
 
 /// A JSON object that must be there.

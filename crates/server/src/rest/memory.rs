@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json as Answer;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use mnemic_core::ids::MemoryId;
@@ -19,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{
-    Auth, Id, Json, JsonArray, Keyed, KeyedCaller, KeyedWith, NoParameters, Payload, Query,
+    Auth, Id, Json, Keyed, KeyedCaller, KeyedWith, NoParameters, OneOrMany, Query,
 };
 use super::parameters::{IdempotencyKey, MemoryPath, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
@@ -32,25 +32,6 @@ use crate::wire::memory::{
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(get, patch, delete))
-}
-
-/// One memory, or several to be made in one transaction.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum MemoriesRequest {
-    One(Box<MemoryRequest>),
-    /// At most 1,000.
-    Many(Vec<MemoryRequest>),
-}
-
-impl Payload for MemoriesRequest {
-    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
-        // The first character decides, so that a mistake is reported for the form meant.
-        if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
-        }
-        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
-    }
 }
 
 /// The memory that was made, or all of them in the order given.
@@ -92,7 +73,7 @@ struct CreateParameters {
 #[utoipa::path(
     post, path = "/v1/workspaces/{ws}/memories", tag = "memories", operation_id = "create_memory",
     params(WorkspacePath, CreateParameters, IdempotencyKey),
-    request_body(content = MemoriesRequest, example = json!({"content": "The build needs Rust 1.95", "kind": "fact"})),
+    request_body(content = OneOrMany<MemoryRequest>, example = json!({"content": "The build needs Rust 1.95", "kind": "fact"})),
     responses(
         (status = 201, body = MemoriesResponse, headers(("Location" = String, description = "Of a single memory"))),
         WriteFaults,
@@ -100,16 +81,16 @@ struct CreateParameters {
 )]
 async fn create(
     State(mnemic): State<Arc<Mnemic>>,
-    KeyedWith { caller, parameters, body }: KeyedWith<CreateParameters, MemoriesRequest>,
+    KeyedWith { caller, parameters, body }: KeyedWith<CreateParameters, OneOrMany<MemoryRequest>>,
 ) -> Result<Response> {
     let skip = parameters.erased == ErasedWire::Skip;
     let one = match body {
-        MemoriesRequest::One(_) if skip => {
+        OneOrMany::One(_) if skip => {
             let problem = "`skip` is for arrays; a single memory is made or refused";
             return Err(Error::invalid("erased", problem).into());
         }
-        MemoriesRequest::One(one) => one,
-        MemoriesRequest::Many(many) => {
+        OneOrMany::One(one) => one,
+        OneOrMany::Many(many) => {
             let news = many.into_iter().map(NewMemory::from).collect();
             let answer = Answer(create_many(&mnemic, &caller, news, skip).await?);
             return Ok((StatusCode::CREATED, answer).into_response());

@@ -52,3 +52,19 @@ pub(super) struct MemoryPath {
     /// The memory's id.
     id: Uuid,
 }
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
+pub(super) struct ConversationPath {
+    /// The workspace's id, or `current` for the token's own.
+    #[param(example = "current")]
+    ws: String,
+    /// The conversation's id: a UUID or any other name.
+    #[param(
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$"
+    )]
+    id: String,
+}

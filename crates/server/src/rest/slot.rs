@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{Auth, Body, ConversationId, Json, NoParameters, Query, SlotSegment};
-use super::parameters::PageParameters;
+use super::parameters::{ConversationPath, PageParameters};
 use super::responses::{PutFaults, ReadFaults};
 use crate::http::problem::Result;
 use crate::wire::PageResponse;
@@ -19,22 +19,6 @@ use crate::wire::slot::{ClearedSlotsResponse, SlotRequest, SlotResponse};
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(put, get, delete)).routes(routes!(list, clear))
-}
-
-#[derive(IntoParams)]
-#[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
-struct ConversationPath {
-    /// The workspace's id, or `current` for the token's own.
-    #[param(example = "current")]
-    ws: String,
-    /// The conversation's id: a UUID or any other name.
-    #[param(
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$"
-    )]
-    id: String,
 }
 
 #[derive(IntoParams)]
