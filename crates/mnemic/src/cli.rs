@@ -182,6 +182,9 @@ pub struct RememberArgs {
     /// 0 to 1
     #[arg(long)]
     pub confidence: Option<f64>,
+    /// The name of somebody or something that it is about; may be repeated
+    #[arg(long = "entity", value_name = "NAME")]
+    pub entities: Vec<String>,
     /// The id of the memory that this replaces
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<Uuid>,
@@ -373,6 +376,13 @@ pub struct NodeArgs {
     pub revive: bool,
 }
 
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum DirectionArg {
+    Out,
+    In,
+    Both,
+}
+
 #[derive(Debug, Args)]
 pub struct TraverseArgs {
     #[arg(required = true)]
@@ -386,6 +396,9 @@ pub struct TraverseArgs {
     /// Only to nodes of this type; may be repeated
     #[arg(long = "type", value_name = "TYPE")]
     pub types: Vec<String>,
+    /// Along the edges (out), against them (in), or both
+    #[arg(long, value_enum)]
+    pub direction: Option<DirectionArg>,
     #[arg(long)]
     pub limit: Option<usize>,
     /// As it was in the world at this time (RFC 3339)
@@ -594,7 +607,7 @@ pub enum JobsCommand {
 
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// One operation, such as memory.create, or all of a noun: memory.
+    /// One operation, such as memory.create, or a noun for all that is done with it
     #[arg(long)]
     pub operation: Option<String>,
     #[arg(long)]

@@ -4,6 +4,7 @@
 //! no digest in common and nobody without the store can try texts out. Whoever has the store can
 //! ask it about a text that they know already, and about no other.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,7 +20,7 @@ use uuid::Uuid;
 use crate::clock::random_bytes;
 use crate::error::{Error, Result};
 use crate::ids::TokenId;
-use crate::node::Node;
+use crate::node::{ENTITY, Node};
 use crate::text::fold_name;
 
 const DIGEST_BYTES: usize = 32;
@@ -111,14 +112,17 @@ impl TombstoneKey {
 
     /// Of a name as names are compared.
     pub(crate) fn of_name(&self, channel: &str, node_type: &str, name: &str) -> Result<Digest> {
-        let name: String = fold_name(name).nfc().collect();
+        let name = fold_name(name);
         let parts = [channel.as_bytes(), node_type.as_bytes(), name.as_bytes()];
         self.digest(TombstoneKind::Node, &parts)
     }
 
+    /// Of all names of a node, and of entities of these names, which memories would make.
     pub(crate) fn of_names(&self, node: &Node) -> Result<Vec<Digest>> {
-        let names = std::iter::once(&node.name).chain(&node.aliases);
-        names.map(|name| self.of_name(&node.channel, &node.node_type, name)).collect()
+        let types: BTreeSet<_> = [node.node_type.as_str(), ENTITY].into();
+        let names = || std::iter::once(&node.name).chain(&node.aliases);
+        let all = types.iter().flat_map(|node_type| names().map(move |name| (*node_type, name)));
+        all.map(|(node_type, name)| self.of_name(&node.channel, node_type, name)).collect()
     }
 
     fn digest(&self, kind: TombstoneKind, parts: &[&[u8]]) -> Result<Digest> {

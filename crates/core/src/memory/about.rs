@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Kind, Memory};
+use super::{Kind, Memory, MemoryPatch};
 use crate::Mnemic;
 use crate::edge::{ABOUT, Edge};
 use crate::error::Result;
@@ -50,21 +50,21 @@ impl Mnemic {
         Ok(links.collect())
     }
 
-    /// The changes by which a memory that gives other names than before, or gives them in another
-    /// channel or domain, is joined to those instead.
+    /// The changes by which a memory that was given names, the same or others, or is in another
+    /// channel or domain than before, is joined to what they stand for now.
     pub(super) async fn about_changed(
         &self,
         caller: &Caller,
         before: &Memory,
         memory: &Memory,
-        revive: bool,
+        patch: &MemoryPatch,
     ) -> Result<Vec<Change>> {
-        let known = |m: &Memory| (m.channel.clone(), m.domain.clone(), m.entities.clone());
-        if known(before) == known(memory) {
+        let place = |m: &Memory| (m.channel.clone(), m.domain.clone());
+        if patch.entities.is_none() && place(before) == place(memory) {
             return Ok(vec![]);
         }
         let mut weaving = Weaving::new(self, caller);
-        let mut wanted = self.about(&mut weaving, memory, revive).await?;
+        let mut wanted = self.about(&mut weaving, memory, patch.revive).await?;
         let scope = caller.scope();
         let mut links = Vec::new();
         for edge in self.store.list_edges_from(scope, memory.id.0, ABOUT).await? {

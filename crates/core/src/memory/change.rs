@@ -108,7 +108,7 @@ impl Mnemic {
                     graves.admit_text(&memory.content, patch.revive).await?;
                 }
                 let mut changes = graves.finish();
-                changes.extend(self.about_changed(caller, &before, &memory, patch.revive).await?);
+                changes.extend(self.about_changed(caller, &before, &memory, patch).await?);
                 let Some(newer) = patch.superseded_by else {
                     changes.push(Change::UpdateMemory { memory: memory.clone(), content_changed });
                     changes.extend(domain);

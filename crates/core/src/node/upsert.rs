@@ -68,9 +68,6 @@ impl NewNode {
         if self.description.is_some() {
             node.description.clone_from(&self.description);
         }
-        if self.domain.is_some() {
-            node.domain.clone_from(&self.domain);
-        }
         if self.connection_id.is_some() {
             node.connection_id.clone_from(&self.connection_id);
         }
@@ -211,55 +208,19 @@ impl<'a> Weaving<'a> {
         Ok(id)
     }
 
-    /// Who has the given names, in this request or in the store.
+    /// Who has the given names in the channel, type and domain, in this request or in the store.
     async fn find(&self, channel: &str, new: &NewNode) -> Result<Vec<(String, NodeId)>> {
         let keys = new.keys();
         let (scope, node_type) = (self.caller.scope(), &new.node_type);
         let stored = self.mnemic.store.find_names(scope, channel, node_type, &keys).await?;
         let mut found = Vec::new();
         for (key, bearers) in keys.into_iter().zip(stored) {
-            let stored =
-                bearers.into_iter().filter(|bearer| !self.drafts.contains_key(&bearer.node_id));
-            let stored = stored.map(|bearer| (bearer.domain, bearer.node_id));
-            let drafted = self
-                .names
-                .iter()
-                .filter(|((c, t, _, k), _)| (c.as_str(), t, k) == (channel, node_type, &key));
-            let drafted = drafted.map(|((_, _, domain, _), id)| (domain.clone(), *id));
-            if let Some(id) = self.choose(&key, new, stored.chain(drafted).collect())? {
-                found.push((key, id));
-            }
+            let place = (channel.to_owned(), node_type.clone(), new.domain.clone(), key);
+            let stored = bearers.iter().find(|bearer| bearer.domain == new.domain);
+            let id = self.names.get(&place).copied().or(stored.map(|bearer| bearer.node_id));
+            found.extend(id.map(|id| (place.3, id)));
         }
         Ok(found)
-    }
-
-    /// The bearer of a name that is meant: the one of the given domain, or else one of none; and
-    /// where no domain was given, the only one that the caller may see.
-    fn choose(
-        &self,
-        key: &str,
-        new: &NewNode,
-        mut bearers: Vec<(Option<String>, NodeId)>,
-    ) -> Result<Option<NodeId>> {
-        let access = &self.caller.principal.access;
-        bearers.retain(|(domain, _)| access.may_read(domain.as_deref()));
-        let of = |wanted: &Option<String>| bearers.iter().find(|(domain, _)| domain == wanted);
-        if let Some((_, id)) = of(&new.domain).or_else(|| of(&None)) {
-            return Ok(Some(*id));
-        }
-        if new.domain.is_some() {
-            return Ok(None);
-        }
-        bearers.sort();
-        match bearers.as_slice() {
-            [] => Ok(None),
-            [(_, id)] => Ok(Some(*id)),
-            [(first, _), (second, _), ..] => Err(Error::conflict(format!(
-                "`{key}` is a node of the domain `{}` and another of `{}`: say which domain",
-                first.as_deref().unwrap_or_default(),
-                second.as_deref().unwrap_or_default()
-            ))),
-        }
     }
 
     fn make(&mut self, channel: &str, new: &NewNode) -> NodeId {

@@ -22,6 +22,7 @@ pub async fn remember(client: &Client, common: &CommonArgs, args: RememberArgs) 
         domain: args.domain,
         topic: args.topic,
         confidence: args.confidence,
+        entities: (!args.entities.is_empty()).then_some(args.entities),
         supersedes: args.supersedes,
         revive: args.revive.then_some(true),
         ..MemoryRequest::default()

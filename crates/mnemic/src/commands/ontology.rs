@@ -3,14 +3,14 @@
 use anyhow::{Context as _, Result};
 use mnemic_server::wire::edge::{EdgeRequest, EdgeResponse};
 use mnemic_server::wire::node::{
-    MergeRequest, NodeRequest, NodeResponse, NodeSearchRequest, NodeSearchResponse, SplitRequest,
-    SplitResponse, TraverseRequest, TraverseResponse,
+    DirectionWire, MergeRequest, NodeRequest, NodeResponse, NodeSearchRequest, NodeSearchResponse,
+    SplitRequest, SplitResponse, TraverseRequest, TraverseResponse,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{OWN, encoded, erase};
-use crate::cli::{NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
+use crate::cli::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
 use crate::client::Client;
 use crate::config::CommonArgs;
 use crate::output;
@@ -113,6 +113,11 @@ async fn traverse(client: &Client, common: &CommonArgs, args: TraverseArgs) -> R
         relations: (!args.relations.is_empty()).then_some(args.relations),
         types: (!args.types.is_empty()).then_some(args.types),
         limit: args.limit,
+        direction: args.direction.map(|direction| match direction {
+            DirectionArg::Out => DirectionWire::Out,
+            DirectionArg::In => DirectionWire::In,
+            DirectionArg::Both => DirectionWire::Both,
+        }),
         ..TraverseRequest::default()
     })?;
     set(&mut request, "as_of", args.as_of);
@@ -128,7 +133,8 @@ async fn traverse(client: &Client, common: &CommonArgs, args: TraverseArgs) -> R
         output::line(&format!("{indent}{}  {}  {name}", node.id, node.node_type));
     }
     for edge in &graph.edges {
-        output::line(&format!("{}  {}  {}", edge.source_id, edge.relation, edge.target_id));
+        let EdgeResponse { id, source_id, relation, target_id, .. } = edge;
+        output::line(&format!("{id}  {source_id}  {relation}  {target_id}"));
     }
     if graph.truncated {
         output::note("there is more: narrow it, or raise --limit");

@@ -24,6 +24,7 @@ fn an_erasure_shows_its_receipt() {
     let shown = home.ok(&["ontology", "delete-node", &node, "--hard"]);
     assert!(shown.starts_with(&format!("erased node {node}")), "{shown}");
     home.run(&["ontology", "create-node", "person", "Ana"]).failed(1, "erased");
+    home.run(&["remember", "sings", "--entity", "ana"]).failed(1, "erased");
     home.ok(&["ontology", "create-node", "person", "Ana", "--revive"]);
     home.run(&["erase", "conversation", "c1"]).failed(1, "no such conversation");
     home.run(&["erase", "user", "nobody"]).failed(1, "no such user");

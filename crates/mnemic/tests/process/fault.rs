@@ -90,7 +90,7 @@ async fn a_file_that_may_not_grow_refuses_writes_until_it_may() {
         let done = Command::new("prlimit").args(["--pid", &pid, &limit]).status().unwrap();
         assert!(done.success());
     };
-    let files = std::fs::read_dir(home.data()).unwrap().flatten();
+    let files = fs::read_dir(home.data()).unwrap().flatten();
     let largest = files.map(|file| file.metadata().unwrap().len()).max().unwrap();
     limit(&(largest + 300_000).to_string());
     let free = || limit("unlimited");

@@ -96,6 +96,8 @@ macro_rules! behaviour {
             }
             behaviour! { in node, $open:
                 a_node_is_found_by_any_of_its_names
+                a_name_is_one_nodes_within_its_domain
+                naming_an_entity_again_joins_it_to_the_node_that_is_there
                 a_name_counts_within_its_channel_and_type
                 a_name_may_be_its_own_alias
                 names_of_two_nodes_are_a_conflict_that_names_both
@@ -113,6 +115,7 @@ macro_rules! behaviour {
                 one_node_becomes_two
             }
             behaviour! { in edge, $open:
+                a_relation_that_ended_can_begin_again
                 an_edge_joins_any_two_records
                 what_is_wrong_with_an_edge_is_named
                 the_same_edge_again_is_the_same_edge
