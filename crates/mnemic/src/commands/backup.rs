@@ -77,15 +77,12 @@ pub async fn restore(common: &CommonArgs, args: &BackupArgs) -> Result<()> {
         restored
     };
     let restored = tokio::task::spawn_blocking(put_back).await?;
-    let back = match &restored {
-        Ok(_) => graves.settle().await?,
-        Err(_) => {
-            graves.leave();
-            0
-        }
-    };
-    drop(lock);
+    if restored.is_err() {
+        graves.leave();
+    }
     let Restored { bytes, checksum_compared, replaced } = restored?;
+    let back = graves.settle().await?;
+    drop(lock);
     if common.json {
         output::json(&json!({
             "data_dir": directory, "bytes": bytes, "replaced": replaced,

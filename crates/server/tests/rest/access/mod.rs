@@ -259,7 +259,7 @@ impl<'h> Case<'h> {
         let wish = |id: &str| {
             let Self { domain, canary, grants, .. } = self;
             let (own, own_node) = (id_of(&own), id_of(&own_node));
-            wish(&Place { domain, canary, id, own, own_node, grants })
+            wish(&Place { canary, domain, id, own, own_node, grants })
         };
         let expected = expected(self.role, self.border, *need);
         let before = if expected == Outcome::Done { vec![] } else { self.state().await };
