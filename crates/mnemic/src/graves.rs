@@ -1,9 +1,9 @@
 //! What was erased stays erased when other rows take the place of a store's own, from a backup
 //! or an export made before the erasure.
 //!
-//! The tombstones of what is replaced are gathered first and laid afterwards. In a directory they
-//! wait in a file meanwhile, so that whoever opens the store next lays them, should this process
-//! be killed in between.
+//! The tombstones and revoked tokens of what is replaced are gathered first and laid afterwards. In
+//! a directory they wait in a file meanwhile, so that whoever opens the store next lays them,
+//! should this process be killed in between.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ pub async fn lay(store: &dyn Store, graveyard: &Graveyard) -> Result<u64> {
         Err(error) => return Err(error.into()),
     }
     let back = apply_all_tombstones(store, Reach::Records).await?;
-    let records = ["memories", "nodes"];
+    let records = ["memories", "nodes", "tokens"];
     let count = |counts: &mnemic_core::erasure::Counts| -> u64 {
         records.iter().filter_map(|noun| counts.get(*noun)).sum()
     };

@@ -4,18 +4,22 @@
 //! backup from before an erasure lacks its tombstones, too: export those of the store that is
 //! replaced, adopt them in the one that is restored, then apply them.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Counts, Tombstone, TombstoneKey, TombstoneKind, add};
+use super::{Counts, Tombstone, TombstoneKey, TombstoneKind, add, subject};
 use crate::error::{Code, Error, Result};
-use crate::ids::{MemoryId, NodeId, WorkspaceId};
+use crate::ids::{MemoryId, NodeId, TokenId, WorkspaceId};
 use crate::page::Position;
 use crate::principal::Scope;
 use crate::store::{Change, Store, TombstoneChange};
+use crate::token::Token;
 
 /// Records that are looked at, and erased, at once.
-const PORTION: usize = 500;
+pub(super) const PORTION: usize = 500;
 
 /// What a tombstone reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +52,8 @@ pub async fn apply_tombstones(store: &dyn Store, scope: Scope, reach: Reach) -> 
         add(&mut counts, &erase(store, scope, changes).await?);
         after = Some(last);
     }
+    add(&mut counts, &subject::erase_users(store, scope, &key).await?);
+    add(&mut counts, &subject::erase_conversations(store, scope, &key).await?);
     if !counts.is_empty() {
         store.scrub().await;
     }
@@ -69,41 +75,58 @@ pub async fn apply_all_tombstones(
     Ok(all)
 }
 
-/// The tombstones of a whole store.
+/// The tombstones of a whole store, and which of its tokens hold no more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graveyard {
     pub plots: Vec<Plot>,
 }
 
-/// Those of one workspace, with the key that they are known by.
+/// Those of one workspace, with the key that they are known by. One that never erased has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plot {
     pub workspace_id: WorkspaceId,
-    pub key: TombstoneKey,
+    pub key: Option<TombstoneKey>,
     pub tombstones: Vec<Tombstone>,
+    #[serde(default)]
+    pub revoked: Vec<Revoked>,
 }
 
-/// All tombstones, for a store that is to take the place of this one.
+/// A token that holds no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revoked {
+    pub token_id: TokenId,
+    pub at: Timestamp,
+}
+
+/// All tombstones and revocations, for a store that is to take the place of this one.
 pub async fn export_tombstones(store: &dyn Store) -> Result<Graveyard> {
     let mut plots = Vec::new();
     for workspace_id in workspaces(store).await? {
         let scope = Scope::of_job(workspace_id);
-        if let Some(key) = store.tombstone_key(scope).await? {
-            let tombstones = store.list_tombstones(scope).await?;
-            plots.push(Plot { workspace_id, key, tombstones });
+        let key = store.tombstone_key(scope).await?;
+        let tombstones = store.list_tombstones(scope).await?;
+        let revoked = revoked(store, workspace_id).await?;
+        if key.is_some() || !revoked.is_empty() {
+            plots.push(Plot { workspace_id, key, tombstones, revoked });
         }
     }
     Ok(Graveyard { plots })
 }
 
-/// Takes over tombstones of workspaces that are here too; says how many.
+/// Takes over tombstones of workspaces that are here too; says how many. Tokens that were revoked
+/// are again, before anything else, and none is valid that was not.
 pub async fn adopt_tombstones(store: &dyn Store, graveyard: &Graveyard) -> Result<u64> {
     let here = workspaces(store).await?;
     let mut adopted = 0;
-    for plot in graveyard.plots.iter().filter(|plot| here.contains(&plot.workspace_id)) {
+    let plots = || graveyard.plots.iter().filter(|plot| here.contains(&plot.workspace_id));
+    for plot in plots() {
+        revoke(store, plot).await?;
+    }
+    for plot in plots() {
+        let Some(key) = &plot.key else { continue };
         let scope = Scope::of_job(plot.workspace_id);
-        store.give_tombstone_key(scope, &plot.key).await?;
-        if store.tombstone_key(scope).await?.as_ref() != Some(&plot.key) {
+        store.give_tombstone_key(scope, key).await?;
+        if store.tombstone_key(scope).await?.as_ref() != Some(key) {
             let detail = format!(
                 "the tombstones of the workspace {} were made with another key than its own, so \
                  they would be found by nobody; they are of another store",
@@ -121,6 +144,37 @@ pub async fn adopt_tombstones(store: &dyn Store, graveyard: &Graveyard) -> Resul
     Ok(adopted)
 }
 
+/// Revokes what is valid here and was revoked there.
+async fn revoke(store: &dyn Store, plot: &Plot) -> Result<()> {
+    let revoked: BTreeMap<_, _> = plot.revoked.iter().map(|it| (it.token_id, it.at)).collect();
+    if revoked.is_empty() {
+        return Ok(());
+    }
+    for token in tokens(store, plot.workspace_id).await? {
+        if let (None, Some(at)) = (token.revoked_at, revoked.get(&token.id)) {
+            // Whether it is an operator's does not matter: somebody who may revoke it did.
+            store.revoke_token(None, token.id, *at).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn revoked(store: &dyn Store, workspace_id: WorkspaceId) -> Result<Vec<Revoked>> {
+    let tokens = tokens(store, workspace_id).await?;
+    let revoked = |it: &Token| Some(Revoked { token_id: it.id, at: it.revoked_at? });
+    Ok(tokens.iter().filter_map(revoked).collect())
+}
+
+async fn tokens(store: &dyn Store, workspace_id: WorkspaceId) -> Result<Vec<Token>> {
+    let (mut tokens, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.list_tokens(Some(workspace_id), after, PORTION).await?;
+        let Some(last) = page.last() else { return Ok(tokens) };
+        after = Some(Position::After(last.id.0));
+        tokens.extend(page);
+    }
+}
+
 async fn workspaces(store: &dyn Store) -> Result<Vec<WorkspaceId>> {
     let (mut ids, mut after) = (Vec::new(), None);
     loop {
@@ -131,7 +185,7 @@ async fn workspaces(store: &dyn Store) -> Result<Vec<WorkspaceId>> {
     }
 }
 
-async fn erase(store: &dyn Store, scope: Scope, changes: Vec<Change>) -> Result<Counts> {
+pub(super) async fn erase(store: &dyn Store, scope: Scope, changes: Vec<Change>) -> Result<Counts> {
     if changes.is_empty() {
         return Ok(Counts::new());
     }

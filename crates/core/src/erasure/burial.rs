@@ -85,6 +85,12 @@ impl<'a> Burial<'a> {
         Ok(())
     }
 
+    /// Keeps what was a user's, or of a conversation, from coming back with a backup.
+    pub(crate) fn subject(&mut self, kind: TombstoneKind, name: &str) -> Result<()> {
+        self.stones.insert((kind, self.key.of_subject(kind, name)?));
+        Ok(())
+    }
+
     /// The changes. The receipt counts the tombstones among them and shares its time with them.
     pub(crate) fn finish(self, receipt: &mut Receipt) -> Vec<Change> {
         let Self { principal, stones, mut changes, .. } = self;

@@ -1,7 +1,7 @@
 //! Erasing a conversation: its slots, where its memories were seen, and the words of it that the
 //! audit has. What was learned from it stays, because it may have been learned elsewhere too.
 
-use super::{Counts, Receipt, SubjectKind};
+use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
 use crate::error::Result;
 use crate::principal::{Action, Caller, Operation};
@@ -23,7 +23,11 @@ impl Mnemic {
             Box::pin(async {
                 let mut receipt = self.receipt(SubjectKind::Conversation, id);
                 super::add(&mut receipt.counts, &slot_count(slots));
-                Ok((receipt, vec![Change::EraseConversation { id: id.to_owned() }]))
+                let mut burial = Burial::begin(self, caller).await?;
+                burial.subject(TombstoneKind::Conversation, id)?;
+                let mut changes = burial.finish(&mut receipt);
+                changes.push(Change::EraseConversation { id: id.to_owned(), until: None });
+                Ok((receipt, changes))
             })
         });
         let mut receipt: Receipt = erased.await?;

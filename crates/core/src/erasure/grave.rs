@@ -124,7 +124,10 @@ impl<'a> Graves<'a> {
 fn action(kind: TombstoneKind) -> Action {
     match kind {
         TombstoneKind::Node => Action::EraseGraph,
-        TombstoneKind::Memory | TombstoneKind::Record => Action::EraseMemories,
+        TombstoneKind::Memory | TombstoneKind::Record | TombstoneKind::Conversation => {
+            Action::EraseMemories
+        }
+        TombstoneKind::User => Action::EraseUsers,
     }
 }
 

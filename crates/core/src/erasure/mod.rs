@@ -9,6 +9,7 @@ mod apply;
 mod burial;
 mod conversation;
 mod grave;
+mod subject;
 mod tombstone;
 mod user;
 
@@ -21,7 +22,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 pub use apply::{
-    Graveyard, Plot, Reach, adopt_tombstones, apply_all_tombstones, apply_tombstones,
+    Graveyard, Plot, Reach, Revoked, adopt_tombstones, apply_all_tombstones, apply_tombstones,
     export_tombstones,
 };
 pub(crate) use burial::Burial;

@@ -37,6 +37,10 @@ pub enum TombstoneKind {
     Memory,
     /// A name of a node within its channel and type.
     Node,
+    /// The name of a user. It may be used again; what was the first one's does not come back.
+    User,
+    /// The id of a conversation, which may be used again likewise.
+    Conversation,
 }
 
 impl TombstoneKind {
@@ -45,6 +49,8 @@ impl TombstoneKind {
             Self::Record => "record",
             Self::Memory => "memory",
             Self::Node => "node",
+            Self::User => "user",
+            Self::Conversation => "conversation",
         }
     }
 }
@@ -57,7 +63,12 @@ impl FromStr for TombstoneKind {
             "record" => Ok(Self::Record),
             "memory" => Ok(Self::Memory),
             "node" => Ok(Self::Node),
-            _ => Err(Error::invalid("kind", "is not one of record, memory, node")),
+            "user" => Ok(Self::User),
+            "conversation" => Ok(Self::Conversation),
+            _ => Err(Error::invalid(
+                "kind",
+                "is not one of record, memory, node, user, conversation",
+            )),
         }
     }
 }
@@ -123,6 +134,11 @@ impl TombstoneKey {
         let names = || std::iter::once(&node.name).chain(&node.aliases);
         let all = types.iter().flat_map(|node_type| names().map(move |name| (*node_type, name)));
         all.map(|(node_type, name)| self.of_name(&node.channel, node_type, name)).collect()
+    }
+
+    /// Of a user's name or a conversation's id, which are compared as they are.
+    pub(crate) fn of_subject(&self, kind: TombstoneKind, name: &str) -> Result<Digest> {
+        self.digest(kind, &[name.as_bytes()])
     }
 
     fn digest(&self, kind: TombstoneKind, parts: &[&[u8]]) -> Result<Digest> {
@@ -195,6 +211,13 @@ mod tests {
         assert_ne!(KEY.of_name("_global", "place", "Ana Díaz").unwrap(), known);
         assert_ne!(KEY.of_name("team", "person", "Ana Díaz").unwrap(), known);
         assert_ne!(KEY.of_text("ana díaz").unwrap(), known);
+    }
+
+    #[test]
+    fn a_user_is_no_conversation_of_the_same_name() {
+        let known = KEY.of_subject(TombstoneKind::User, "ana").unwrap();
+        assert_ne!(KEY.of_subject(TombstoneKind::Conversation, "ana").unwrap(), known);
+        assert_ne!(KEY.of_subject(TombstoneKind::User, "Ana").unwrap(), known);
     }
 
     /// The first test vector of RFC 4231 has a shorter key, so this one was made with another

@@ -1,11 +1,11 @@
 //! Erasing a user: what their tokens made, kept answers, their words and name in the audit; and
 //! their tokens are revoked.
 
-use super::{Burial, Counts, Receipt, SubjectKind};
+use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::{MemoryId, NodeId, TokenId};
-use crate::principal::{Action, Caller, Operation, Principal};
+use crate::principal::{Action, Caller, Operation, Principal, Scope};
 use crate::store::Change;
 use crate::text::check_name;
 
@@ -24,11 +24,14 @@ impl Mnemic {
         if self.replay::<Receipt>(caller).await?.is_none() {
             self.check_user(&caller.principal, user).await?;
             let unkeyed = Caller::new(caller.principal.clone());
-            while self.store.list_owned(caller.scope(), user, PORTION).await?.len() == PORTION {
+            while self.store.list_owned(caller.scope(), user, None, PORTION).await?.len() == PORTION
+            {
                 let portion = self.erase_rows(&unkeyed, &ERASE, || {
                     Box::pin(async {
                         let mut receipt = self.receipt(SubjectKind::User, user);
-                        let changes = self.bury_owned(&unkeyed, user, &mut receipt).await?;
+                        let mut burial = Burial::begin(self, &unkeyed).await?;
+                        self.bury_owned(&mut burial, unkeyed.scope(), user).await?;
+                        let changes = burial.finish(&mut receipt);
                         Ok((receipt, changes))
                     })
                 });
@@ -43,9 +46,12 @@ impl Mnemic {
                 let tokens = self.check_user(&caller.principal, user).await?;
                 receipt.tombstones = tombstones;
                 receipt.counts.clone_from(&counts);
-                let mut changes = self.bury_owned(caller, user, &mut receipt).await?;
+                let mut burial = Burial::begin(self, caller).await?;
+                self.bury_owned(&mut burial, caller.scope(), user).await?;
+                burial.subject(TombstoneKind::User, user)?;
+                let mut changes = burial.finish(&mut receipt);
                 let (user, at) = (user.to_owned(), receipt.erased_at);
-                changes.push(Change::EraseUser { user, tokens, at });
+                changes.push(Change::EraseUser { user, tokens, at, until: None });
                 Ok((receipt, changes))
             })
         });
@@ -67,7 +73,7 @@ impl Mnemic {
             }
             self.check_write(principal, &domain).await?;
         }
-        let tokens = self.store.tokens_of_user(principal.scope(), user).await?;
+        let tokens = self.store.tokens_of_user(principal.scope(), user, None).await?;
         if !principal.operator && tokens.iter().any(|(_, operator)| *operator) {
             return Err(Error::denied("the user has an operator's token: only an operator may"));
         }
@@ -75,26 +81,16 @@ impl Mnemic {
     }
 
     /// The next records of a user.
-    async fn bury_owned(
-        &self,
-        caller: &Caller,
-        user: &str,
-        receipt: &mut Receipt,
-    ) -> Result<Vec<Change>> {
-        let scope = caller.scope();
-        let ids = self.store.list_owned(scope, user, PORTION).await?;
-        if ids.is_empty() {
-            return Ok(vec![]);
-        }
+    async fn bury_owned(&self, burial: &mut Burial<'_>, scope: Scope, user: &str) -> Result<()> {
+        let ids = self.store.list_owned(scope, user, None, PORTION).await?;
         let memories: Vec<_> = ids.iter().copied().map(MemoryId).collect();
         let nodes: Vec<_> = ids.iter().copied().map(NodeId).collect();
-        let mut burial = Burial::begin(self, caller).await?;
         for memory in self.store.lookup_memories(scope, &memories).await? {
             burial.memory(memory).await?;
         }
         for node in self.store.lookup_nodes(scope, &nodes).await? {
             burial.node(node)?;
         }
-        Ok(burial.finish(receipt))
+        Ok(())
     }
 }

@@ -58,12 +58,28 @@ pub trait ErasureStore {
     async fn list_tombstones(&self, scope: Scope) -> Result<Vec<Tombstone>>;
     /// What was promoted from a memory.
     async fn list_copies(&self, scope: Scope, id: MemoryId) -> Result<Vec<MemoryId>>;
-    /// Memories and nodes that tokens of a user made.
-    async fn list_owned(&self, scope: Scope, user: &str, limit: usize) -> Result<Vec<Uuid>>;
+    /// Memories and nodes that tokens of a user made; all, or those that are as old as `until`.
+    async fn list_owned(
+        &self,
+        scope: Scope,
+        user: &str,
+        until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Uuid>>;
     /// The domains of those.
     async fn domains_of_user(&self, scope: Scope, user: &str) -> Result<Vec<String>>;
-    /// The tokens of a user, each with whether it is an operator's.
-    async fn tokens_of_user(&self, scope: Scope, user: &str) -> Result<Vec<(TokenId, bool)>>;
+    /// The tokens of a user, each with whether it is an operator's; all, or those that are as old
+    /// as `until`.
+    async fn tokens_of_user(
+        &self,
+        scope: Scope,
+        user: &str,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<(TokenId, bool)>>;
+    /// Every user that a token, a record or the audit names.
+    async fn list_users(&self, scope: Scope) -> Result<Vec<String>>;
+    /// Every conversation that the audit names or a memory was seen in.
+    async fn list_conversations(&self, scope: Scope) -> Result<Vec<String>>;
     /// All there are, hidden or not, by id.
     async fn list_memory_ids(
         &self,

@@ -135,16 +135,19 @@ pub enum Change {
         connection_id: String,
         slice: Slice,
     },
-    /// Removes what there is of a conversation, and its words from the audit.
+    /// Removes what there is of a conversation, and its words from the audit; of all times, or
+    /// until one. When a memory was seen is not known, only that it was not before it was made.
     EraseConversation {
         id: String,
+        until: Option<Timestamp>,
     },
     /// Removes what is a user's beside records: kept answers, name and words in the audit; and
-    /// revokes these tokens, which must be all that the user has.
+    /// revokes these tokens, which must be all that the user has. Of all times, or until one.
     EraseUser {
         user: String,
         tokens: Vec<TokenId>,
         at: Timestamp,
+        until: Option<Timestamp>,
     },
     /// Removes kept answers that name a record.
     EraseAnswers {

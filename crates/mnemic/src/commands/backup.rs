@@ -97,8 +97,8 @@ pub async fn restore(common: &CommonArgs, args: &BackupArgs) -> Result<()> {
         output::note(&format!("{} is not there, so only its structure was checked", sum.display()));
     }
     output::note(
-        "Its tokens work again. If the one in this directory is not among them, the next server \
-         or command makes another",
+        "Its tokens work again, but for those revoked since. If the one in this directory is not \
+         among them, the next server or command makes another",
     );
     Ok(())
 }

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
+use serde_json::json;
+
+use crate::support::mcp::Mcp;
 use crate::support::{Ended, Home};
 
 const WORD: &str = "qzvoxulk";
@@ -138,6 +141,115 @@ fn a_repeated_import_brings_nothing_back() {
     let imported = home.run(&["import", file.to_str().unwrap(), "--force"]);
     assert!(imported.stderr.contains("2 records in it had been erased since"), "{imported:?}");
     check_gone(&home);
+}
+
+fn run_as(home: &Home, token: &str, arguments: &[&str]) -> Ended {
+    Ended::of(home.command(arguments).env("MNEMIC_TOKEN", token).output().unwrap())
+}
+
+/// A store that writes down every word, with a user and a conversation that go, and a token that
+/// is revoked; and what puts its state of before back.
+struct Peopled {
+    home: Home,
+    user: String,
+    revoked: String,
+    kept: String,
+}
+
+impl Peopled {
+    fn new() -> Self {
+        let home = Home::new();
+        home.ok(&["workspace", "settings", r#"{"audit": {"level": "verbose"}}"#]);
+        let token = |user| home.ok(&["token", "create", "--role", "member", "--user", user]);
+        let (user, revoked, kept) = (token(WORD), token("rupert"), token("kay"));
+        run_as(&home, &user, &["remember", "tea is at four"]).succeeded();
+        home.ok(&["remember", "the bell rings at noon"]);
+        let mut mcp = Mcp::start(&home).unwrap();
+        let recall =
+            json!({"query": format!("bell {WORD}"), "conversation_id": format!("c-{WORD}")});
+        let answer = mcp.call("memory_recall", &recall).unwrap();
+        assert!(answer.to_string().contains("the bell rings"), "{answer}");
+        mcp.close();
+        Self { home, user, revoked, kept }
+    }
+
+    fn erase(&self) {
+        let Self { home, .. } = self;
+        home.ok(&["erase", "user", WORD]);
+        let receipt = home.json(&["erase", "conversation", &format!("c-{WORD}")]);
+        assert_eq!(receipt["counts"]["audit_details"], 1, "{receipt}");
+        assert_eq!(
+            (&receipt["counts"]["sightings"], &receipt["tombstones"]),
+            (&1.into(), &1.into())
+        );
+        let tokens = home.json(&["token", "list"]);
+        let named = |token: &&serde_json::Value| token["user"] == "rupert";
+        let rupert = tokens.as_array().unwrap().iter().find(named).unwrap();
+        home.ok(&["token", "revoke", rupert["id"].as_str().unwrap()]);
+        self.check();
+    }
+
+    fn check(&self) {
+        let Self { home, user, revoked, kept } = self;
+        assert!(!holds(home.data(), WORD));
+        for token in [user, revoked] {
+            run_as(home, token, &["memory", "list"]).failed(1, "token");
+        }
+        assert!(run_as(home, kept, &["memory", "list"]).succeeded().contains("the bell rings"));
+        assert!(!home.ok(&["export", "-"]).contains(WORD));
+        assert!(!home.data().join("graves.json").exists());
+    }
+}
+
+#[test]
+fn a_restored_backup_brings_no_user_token_or_conversation_back() {
+    let peopled = Peopled::new();
+    let home = &peopled.home;
+    let file = home.around().join("backup.db");
+    let file = file.to_str().unwrap();
+    home.ok(&["backup", file]);
+    peopled.erase();
+    for _ in 0..2 {
+        let restored = home.json(&["restore", file, "--force"]);
+        assert_eq!(restored["erased_again"], 2, "a memory and a token");
+        peopled.check();
+    }
+}
+
+#[test]
+fn a_repeated_import_brings_no_user_token_or_conversation_back() {
+    let peopled = Peopled::new();
+    let home = &peopled.home;
+    let file = home.around().join("all.jsonl");
+    let file = file.to_str().unwrap();
+    home.ok(&["export", file]);
+    peopled.erase();
+    home.ok(&["import", file, "--force"]);
+    peopled.check();
+}
+
+/// Neither a start, nor an import that is refused, nor a backup that has somebody new of the name.
+#[test]
+fn who_has_the_name_of_an_erased_user_is_somebody_else() {
+    let peopled = Peopled::new();
+    let home = &peopled.home;
+    let (export, file) = (home.around().join("all.jsonl"), home.around().join("backup.db"));
+    home.ok(&["export", export.to_str().unwrap()]);
+    peopled.erase();
+    let token = home.ok(&["token", "create", "--role", "member", "--user", WORD]);
+    run_as(home, &token, &["remember", "coffee is at five"]).succeeded();
+    let check = || {
+        let listed = run_as(home, &token, &["memory", "list"]).succeeded();
+        assert!(listed.contains("coffee is at five") && !listed.contains("tea"), "{listed}");
+        assert!(home.ok(&["audit"]).contains(WORD));
+    };
+    check();
+    home.run(&["import", export.to_str().unwrap()]).failed(1, "--force");
+    check();
+    home.ok(&["backup", file.to_str().unwrap()]);
+    home.ok(&["restore", file.to_str().unwrap(), "--force"]);
+    check();
+    run_as(home, &peopled.user, &["memory", "list"]).failed(1, "token");
 }
 
 #[test]

@@ -34,12 +34,14 @@ pub(crate) static LIST: Statement = Statement::workspace(
      WHERE workspace_id = $1 ORDER BY kind, digest",
 );
 
+/// Of two erasures the later one counts, in whichever order they come here.
 static SET: Statement = Statement::workspace(
     "erasure.set",
     "INSERT INTO tombstones (workspace_id, kind, digest, erased_at, erased_by)
      VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (workspace_id, kind, digest)
-     DO UPDATE SET erased_at = excluded.erased_at, erased_by = excluded.erased_by",
+     DO UPDATE SET erased_at = excluded.erased_at, erased_by = excluded.erased_by
+     WHERE excluded.erased_at > tombstones.erased_at",
 );
 
 static LIFT: Statement = Statement::workspace(
@@ -66,8 +68,13 @@ static ERASE_OWNERS_OF_CONNECTION: Statement = Statement::workspace(
 
 pub(crate) static LIST_OWNED: Statement = Statement::workspace(
     "erasure.list_owned",
-    "SELECT item_id FROM owners WHERE workspace_id = $1 AND user_name = $2
-     ORDER BY item_id LIMIT $3",
+    "SELECT o.item_id FROM owners o WHERE o.workspace_id = $1 AND o.user_name = $2
+       AND (EXISTS (SELECT 1 FROM memories m
+                    WHERE m.workspace_id = $1 AND m.id = o.item_id AND m.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM nodes n
+                       WHERE n.workspace_id = $1 AND n.id = o.item_id AND n.created_at <= $3)
+            OR $3 IS NULL)
+     ORDER BY o.item_id LIMIT $4",
 );
 
 pub(crate) static DOMAINS_OF_USER: Statement = Statement::workspace(
@@ -82,7 +89,22 @@ pub(crate) static DOMAINS_OF_USER: Statement = Statement::workspace(
 
 pub(crate) static TOKENS_OF_USER: Statement = Statement::workspace(
     "erasure.tokens_of_user",
-    "SELECT id, operator FROM tokens WHERE workspace_id = $1 AND user_name = $2 ORDER BY id",
+    "SELECT id, operator FROM tokens
+     WHERE workspace_id = $1 AND user_name = $2 AND (created_at <= $3 OR $3 IS NULL) ORDER BY id",
+);
+
+pub(crate) static LIST_USERS: Statement = Statement::workspace(
+    "erasure.list_users",
+    "SELECT user_name FROM tokens WHERE workspace_id = $1 AND user_name IS NOT NULL
+     UNION SELECT user_name FROM owners WHERE workspace_id = $1
+     UNION SELECT user_name FROM audit WHERE workspace_id = $1 AND user_name IS NOT NULL",
+);
+
+pub(crate) static LIST_CONVERSATIONS: Statement = Statement::workspace(
+    "erasure.list_conversations",
+    "SELECT conversation_id FROM sightings WHERE workspace_id = $1
+     UNION SELECT conversation_id FROM audit
+     WHERE workspace_id = $1 AND conversation_id IS NOT NULL",
 );
 
 /// Copies that were made of a memory in another channel.
@@ -111,14 +133,16 @@ pub(crate) static LIST_NODES_OF_CONNECTION: Statement = Statement::workspace(
 
 static ERASE_SIGHTINGS: Statement = Statement::workspace(
     "erasure.erase_sightings",
-    "DELETE FROM sightings WHERE workspace_id = $1 AND conversation_id = $2",
+    "DELETE FROM sightings WHERE workspace_id = $1 AND conversation_id = $2
+       AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.workspace_id = $1
+                         AND m.id = sightings.memory_id AND m.created_at > $3)",
 );
 
 /// What was done stays written down, but for the words.
 static BLANK_AUDIT_OF_CONVERSATION: Statement = Statement::workspace(
     "erasure.blank_audit_of_conversation",
     "UPDATE audit SET conversation_id = NULL, session_id = NULL, query = NULL, details = NULL
-     WHERE workspace_id = $1 AND conversation_id = $2",
+     WHERE workspace_id = $1 AND conversation_id = $2 AND (at <= $3 OR $3 IS NULL)",
 );
 
 static BLANK_AUDIT_OF_USER: Statement = Statement::workspace(
@@ -127,7 +151,8 @@ static BLANK_AUDIT_OF_USER: Statement = Statement::workspace(
          query = NULL, details = NULL
      WHERE workspace_id = $1
        AND (user_name = $2 OR token_id IN
-                (SELECT t.id FROM tokens t WHERE t.workspace_id = $1 AND t.user_name = $2))",
+                (SELECT t.id FROM tokens t WHERE t.workspace_id = $1 AND t.user_name = $2))
+       AND (at <= $3 OR $3 IS NULL)",
 );
 
 /// The keys of a token's answers begin with its id and a slash.
@@ -139,17 +164,19 @@ static ERASE_ANSWERS_OF_TOKEN: Statement = Statement::workspace(
 static REVOKE_TOKENS: Statement = Statement::workspace(
     "erasure.revoke_tokens",
     "UPDATE tokens SET revoked_at = coalesce(revoked_at, $3), user_name = NULL, agent = NULL
-     WHERE workspace_id = $1 AND user_name = $2",
+     WHERE workspace_id = $1 AND user_name = $2 AND (created_at <= $4 OR $4 IS NULL)",
 );
 
 static BLANK_DOMAINS: Statement = Statement::workspace(
     "erasure.blank_domains",
-    "UPDATE domains SET created_by = $3 WHERE workspace_id = $1 AND created_by = $2",
+    "UPDATE domains SET created_by = $3
+     WHERE workspace_id = $1 AND created_by = $2 AND (created_at <= $4 OR $4 IS NULL)",
 );
 
 static BLANK_POLICIES: Statement = Statement::workspace(
     "erasure.blank_policies",
-    "UPDATE policies SET created_by = $3 WHERE workspace_id = $1 AND created_by = $2",
+    "UPDATE policies SET created_by = $3
+     WHERE workspace_id = $1 AND created_by = $2 AND (created_at <= $4 OR $4 IS NULL)",
 );
 
 pub(crate) static ALL: &[&Statement] = &[
@@ -165,6 +192,8 @@ pub(crate) static ALL: &[&Statement] = &[
     &LIST_OWNED,
     &DOMAINS_OF_USER,
     &TOKENS_OF_USER,
+    &LIST_USERS,
+    &LIST_CONVERSATIONS,
     &LIST_COPIES,
     &LIST_MEMORIES,
     &LIST_NODES,
@@ -189,8 +218,8 @@ pub(crate) fn copies(of: MemoryId) -> Vec<Value> {
     values![of.0, PROMOTED_FROM]
 }
 
-pub(crate) fn owned(user: &str, limit: usize) -> Vec<Value> {
-    values![user, rows(limit)]
+pub(crate) fn owned(user: &str, until: Option<Timestamp>, limit: usize) -> Vec<Value> {
+    values![user, until, rows(limit)]
 }
 
 pub(crate) fn behind(id: Option<Uuid>, limit: usize) -> Vec<Value> {
@@ -228,27 +257,32 @@ pub(crate) fn erase_owners_of_connection(connection_id: &str) -> Step {
     Step::new(&ERASE_OWNERS_OF_CONNECTION, values![connection_id])
 }
 
-pub(crate) fn erase_conversation(id: &str) -> [Step; 2] {
+pub(crate) fn erase_conversation(id: &str, until: Option<Timestamp>) -> [Step; 2] {
     [
-        Step::new(&ERASE_SIGHTINGS, values![id]).counted("sightings"),
-        Step::new(&BLANK_AUDIT_OF_CONVERSATION, values![id]).counted("audit_details"),
+        Step::new(&ERASE_SIGHTINGS, values![id, until]).counted("sightings"),
+        Step::new(&BLANK_AUDIT_OF_CONVERSATION, values![id, until]).counted("audit_details"),
     ]
 }
 
 /// All that is a user's beside records. A token that was made meanwhile is a lost race.
-pub(crate) fn erase_user(user: &str, tokens: &[TokenId], at: Timestamp) -> Vec<Step> {
+pub(crate) fn erase_user(
+    user: &str,
+    tokens: &[TokenId],
+    at: Timestamp,
+    until: Option<Timestamp>,
+) -> Vec<Step> {
     let answers = |token: &TokenId| {
         let params = values![format!("{token}/"), format!("{token}0")];
         Step::new(&ERASE_ANSWERS_OF_TOKEN, params).counted("answers")
     };
     let mut steps: Vec<_> = tokens.iter().map(answers).collect();
-    steps.push(Step::new(&BLANK_AUDIT_OF_USER, values![user]).counted("audit_details"));
-    let revoked = Step::new(&REVOKE_TOKENS, values![user, at]);
+    steps.push(Step::new(&BLANK_AUDIT_OF_USER, values![user, until]).counted("audit_details"));
+    let revoked = Step::new(&REVOKE_TOKENS, values![user, at, until]);
     let count = tokens.len() as u64;
     let stale = "tokens of the user changed meanwhile; try again";
     steps.push(revoked.expect(Expect::Rows(count)).otherwise(Code::Stale, stale).counted("tokens"));
     for statement in [&BLANK_DOMAINS, &BLANK_POLICIES] {
-        steps.push(Step::new(statement, values![user, ERASED]).counted("mentions"));
+        steps.push(Step::new(statement, values![user, ERASED, until]).counted("mentions"));
     }
     steps
 }

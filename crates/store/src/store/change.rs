@@ -51,9 +51,11 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::EraseConnection { connection_id, slice } => {
             erase_connection(batch, connection_id, *slice)
         }
-        Change::EraseConversation { id } => batch.push_all(erasure::erase_conversation(id)),
-        Change::EraseUser { user, tokens, at } => {
-            batch.push_all(erasure::erase_user(user, tokens, *at))
+        Change::EraseConversation { id, until } => {
+            batch.push_all(erasure::erase_conversation(id, *until))
+        }
+        Change::EraseUser { user, tokens, at, until } => {
+            batch.push_all(erasure::erase_user(user, tokens, *at, *until))
         }
         Change::EraseAnswers { of } => batch.push(answer::erase_of(*of).counted("answers")),
         Change::AddOwner { item, user } => batch.push(erasure::add_owner(*item, user)),

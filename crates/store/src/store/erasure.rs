@@ -83,8 +83,14 @@ impl<E: SearchEngine> ErasureStore for EngineStore<E> {
         self.all(own(scope), &erasure::LIST_COPIES, erasure::copies(id), copy).await
     }
 
-    async fn list_owned(&self, scope: Workspaced, user: &str, limit: usize) -> Result<Vec<Uuid>> {
-        let params = erasure::owned(user, limit);
+    async fn list_owned(
+        &self,
+        scope: Workspaced,
+        user: &str,
+        until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Uuid>> {
+        let params = erasure::owned(user, until, limit);
         self.all(own(scope), &erasure::LIST_OWNED, params, |row| row.uuid("item_id")).await
     }
 
@@ -93,9 +99,24 @@ impl<E: SearchEngine> ErasureStore for EngineStore<E> {
         self.all(own(scope), &erasure::DOMAINS_OF_USER, values![user], domain).await
     }
 
-    async fn tokens_of_user(&self, scope: Workspaced, user: &str) -> Result<Vec<(TokenId, bool)>> {
+    async fn tokens_of_user(
+        &self,
+        scope: Workspaced,
+        user: &str,
+        until: Option<Timestamp>,
+    ) -> Result<Vec<(TokenId, bool)>> {
         let token = |row: &Row| Ok((TokenId(row.uuid("id")?), row.bool("operator")?));
-        self.all(own(scope), &erasure::TOKENS_OF_USER, values![user], token).await
+        self.all(own(scope), &erasure::TOKENS_OF_USER, values![user, until], token).await
+    }
+
+    async fn list_users(&self, scope: Workspaced) -> Result<Vec<String>> {
+        let name = |row: &Row| row.string("user_name");
+        self.all(own(scope), &erasure::LIST_USERS, vec![], name).await
+    }
+
+    async fn list_conversations(&self, scope: Workspaced) -> Result<Vec<String>> {
+        let id = |row: &Row| row.string("conversation_id");
+        self.all(own(scope), &erasure::LIST_CONVERSATIONS, vec![], id).await
     }
 
     async fn list_memory_ids(

@@ -174,6 +174,8 @@ macro_rules! behaviour {
                 a_tombstone_acts_in_its_workspace_alone
                 a_text_erased_and_written_at_once_ends_erased_or_written
                 a_restored_backup_loses_what_was_erased_since
+                a_restored_backup_loses_users_and_conversations_erased_since
+                a_token_that_was_revoked_stays_so
                 imported_rows_lose_what_was_erased
                 what_was_erased_is_not_promoted
             }

@@ -1,16 +1,18 @@
 //! Tombstones: what was erased does not come back by itself, by whatever way it comes.
 
 use mnemic_core::erasure::{
-    Graveyard, Plot, Reach, Tombstone, TombstoneKind, adopt_tombstones, apply_all_tombstones,
-    apply_tombstones, export_tombstones,
+    Graveyard, Plot, Reach, Revoked, Tombstone, TombstoneKind, adopt_tombstones,
+    apply_all_tombstones, apply_tombstones, export_tombstones,
 };
 use mnemic_core::memory::{Memory, MemoryPatch, NewMemory, Skipped, Wording};
 use mnemic_core::node::{NewNode, NodePatch};
-use mnemic_core::principal::{AGENT, Caller};
+use mnemic_core::principal::{AGENT, Caller, Principal};
+use mnemic_core::recall::RecallRequest;
 use mnemic_core::store::{Change, TombstoneChange};
 use mnemic_core::{Code, Kind};
 
-use crate::world::{TICK, World, at_once, seen, text};
+use crate::erasure::user;
+use crate::world::{TICK, World, at_once, query, seen, text};
 
 const SONG: &str = "the canary sings at noon";
 
@@ -211,6 +213,86 @@ async fn adopts_into_a_workspace_that_never_erased(w: &World, graveyard: &Gravey
     w.mnemic.erase_memory(&Caller::new(third.clone()), memory.id).await.unwrap();
     let foreign = Graveyard { plots: vec![Plot { workspace_id: third.workspace_id, ..plot }] };
     assert_eq!(seen(adopt_tombstones(w.store(), &foreign).await).0, "conflict");
+}
+
+/// What a user and a conversation leave behind; and the user's secret.
+async fn traces(w: &World, content: &str) -> (String, Principal) {
+    let (secret, ana) = user(w, "ana-canary", None).await;
+    let memory = w.remember(&ana, content).await;
+    assert_eq!(memory.created_by, "ana-canary");
+    let conversation_id = Some("c-canary".to_owned());
+    w.recall(&w.again().await, &RecallRequest { conversation_id, ..query("noon canary") }).await;
+    w.mnemic.flush_audit().await;
+    w.mnemic.flush_accesses().await;
+    (secret, ana)
+}
+
+/// What came after an erasure stays, and what is as old as it goes: the same rows are first the
+/// one and then, when the erasure is said to have been later, the other.
+pub(crate) async fn a_restored_backup_loses_users_and_conversations_erased_since(w: World) {
+    let level = serde_json::json!({"audit": {"level": "verbose"}});
+    w.mnemic.update_settings(&w.operator, &level).await.unwrap();
+    w.remember(&w.operator, "the church bell rings at noon").await;
+    traces(&w, SONG).await;
+    let (caller, scope) = (w.as_operator(), w.operator.scope());
+    w.mnemic.erase_user(&caller, "ana-canary").await.unwrap();
+    w.mnemic.erase_conversation(&caller, "c-canary").await.unwrap();
+    assert!(!w.files_have("-canary"));
+    w.clock.forward(TICK);
+    let (secret, _) = traces(&w, "the cuckoo calls at noon").await;
+    let mut graveyard = export_tombstones(w.store()).await.unwrap();
+    adopt_tombstones(w.store(), &graveyard).await.unwrap();
+    let applied = apply_all_tombstones(w.store(), Reach::Texts).await.unwrap();
+    // Only that the bell was seen is of an unknown time.
+    assert!(applied.iter().all(|(_, counts)| counts.keys().eq(["sightings"])), "{applied:?}");
+    w.mnemic.authenticate(&secret).await.unwrap();
+    assert_eq!(w.search(&w.operator, "cuckoo").await.len(), 1);
+    for stone in &mut graveyard.plots[0].tombstones {
+        stone.erased_at = w.now();
+    }
+    w.clock.forward(TICK);
+    let (newer, _) = user(&w, "ana-canary", None).await;
+    adopt_tombstones(w.store(), &graveyard).await.unwrap();
+    let applied = apply_tombstones(w.store(), scope, Reach::Records).await.unwrap();
+    assert_eq!((applied["memories"], applied["tokens"]), (1, 1), "{applied:?}");
+    assert!(applied["audit_details"] >= 2, "{applied:?}");
+    assert_eq!(seen(w.mnemic.authenticate(&secret).await).0, "unauthenticated");
+    assert!(!w.files_have("c-canary") && !w.files_have("noon canary"));
+    assert!(!w.files_have("cuckoo"));
+    w.mnemic.authenticate(&newer).await.unwrap();
+    let again = apply_tombstones(w.store(), scope, Reach::Records).await.unwrap();
+    assert!(again.is_empty(), "once is enough: {again:?}");
+    let receipt = w.mnemic.erase_user(&caller, "ana-canary").await.unwrap();
+    assert_eq!(receipt.counts["tokens"], 1, "the newer one alone still had the name");
+}
+
+pub(crate) async fn a_token_that_was_revoked_stays_so(w: World) {
+    let (kept, _) = user(&w, "bo", None).await;
+    let (early, first) = user(&w, "bo", None).await;
+    let (late, second) = user(&w, "bo", None).await;
+    assert!(export_tombstones(w.store()).await.unwrap().plots.is_empty());
+    w.mnemic.revoke_token(&w.operator, first.token_id).await.unwrap();
+    let mut graveyard = export_tombstones(w.store()).await.unwrap();
+    let at = w.now();
+    let Plot { key, revoked, .. } = &mut graveyard.plots[0];
+    assert_eq!(
+        (&*key, revoked.as_slice()),
+        (&None, &[Revoked { token_id: first.token_id, at }][..])
+    );
+    w.clock.forward(TICK);
+    *revoked = [first.token_id, second.token_id]
+        .map(|token_id| Revoked { token_id, at: w.now() })
+        .to_vec();
+    assert_eq!(adopt_tombstones(w.store(), &graveyard).await.unwrap(), 0);
+    for secret in [&early, &late] {
+        assert_eq!(seen(w.mnemic.authenticate(secret).await).0, "unauthenticated");
+    }
+    w.mnemic.authenticate(&kept).await.unwrap();
+    adopt_tombstones(w.store(), &Graveyard::default()).await.unwrap();
+    let after = export_tombstones(w.store()).await.unwrap();
+    let when = |token_id| after.plots[0].revoked.iter().find(|it| it.token_id == token_id);
+    assert_eq!(when(first.token_id).unwrap().at, at, "the first time holds");
+    assert_eq!(when(second.token_id).unwrap().at, w.now());
 }
 
 /// Rows that came in past the rules, under ids of their own.
