@@ -13,8 +13,8 @@ use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Linked;
 use crate::error::{Code, Error, Kind, Result};
-use crate::memory::{Memory, Purged};
-use crate::node::{Node, Slice, SplitNode, Upserted};
+use crate::memory::{Imported, Memory, Purged};
+use crate::node::{Node, SplitNode, Upserted};
 use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
 use crate::run::Citations;
@@ -50,7 +50,6 @@ pub(crate) trait Told {
 impl Told for () {}
 impl Told for Citations {}
 impl Told for Purged {}
-impl Told for Slice {}
 impl Told for Conversation {}
 impl Told for Vec<Turn> {}
 impl Told for Option<Episode> {}
@@ -66,6 +65,12 @@ impl Told for Memory {
 impl Told for Vec<Memory> {
     fn domains(&self) -> Vec<&str> {
         self.iter().flat_map(Told::domains).collect()
+    }
+}
+
+impl Told for Imported {
+    fn domains(&self) -> Vec<&str> {
+        self.memories.domains()
     }
 }
 
@@ -127,8 +132,9 @@ impl Mnemic {
                 let (result, mut changes) = decide().await?;
                 self.check_domains(caller, &changes).await?;
                 let entries = self.audit_changes(&caller.principal, operation, &changes, started);
+                changes.extend(owners(caller, &changes));
                 changes.extend(entries);
-                changes.extend(self.answer_change(caller, &result)?);
+                changes.extend(answer_change(caller, &result, self.clock.now())?);
                 let filled = changes.iter().filter_map(Change::needs_vector).collect::<Vec<_>>();
                 self.store.commit(caller.scope(), changes).await?;
                 self.fill.enqueue(caller.scope(), filled);
@@ -142,7 +148,7 @@ impl Mnemic {
         outcome
     }
 
-    async fn check_told(&self, caller: &Caller, first: &impl Told) -> Result<()> {
+    pub(crate) async fn check_told(&self, caller: &Caller, first: &impl Told) -> Result<()> {
         let access = &caller.principal.access;
         match first.domains().into_iter().find(|domain| !access.may_read(Some(domain))) {
             Some(closed) => self.check_write(&caller.principal, closed).await,
@@ -185,7 +191,7 @@ impl Mnemic {
 
     /// Keeps an answer on its own, for effects that another batch has already made.
     pub(crate) async fn keep_answer<T: Serialize>(&self, caller: &Caller, body: &T) -> Result<()> {
-        let changes: Vec<_> = self.answer_change(caller, body)?.into_iter().collect();
+        let changes: Vec<_> = answer_change(caller, body, self.clock.now())?.into_iter().collect();
         if changes.is_empty() {
             return Ok(());
         }
@@ -195,18 +201,25 @@ impl Mnemic {
             done => done,
         }
     }
+}
 
-    fn answer_change<T: Serialize>(&self, caller: &Caller, body: &T) -> Result<Option<Change>> {
-        let Some(retry) = &caller.retry else { return Ok(None) };
-        let body = serde_json::to_value(body)
-            .map_err(|e| Error::internal("the answer cannot be kept").caused_by(e))?;
-        Ok(Some(Change::KeepAnswer(Answer {
-            key: kept_key(caller, retry),
-            fingerprint: retry.fingerprint.clone(),
-            body,
-            created_at: self.clock.now(),
-        })))
-    }
+pub(crate) fn answer_change<T: Serialize>(
+    caller: &Caller,
+    body: &T,
+    created_at: Timestamp,
+) -> Result<Option<Change>> {
+    let Some(retry) = &caller.retry else { return Ok(None) };
+    let body = serde_json::to_value(body)
+        .map_err(|e| Error::internal("the answer cannot be kept").caused_by(e))?;
+    let (key, fingerprint) = (kept_key(caller, retry), retry.fingerprint.clone());
+    Ok(Some(Change::KeepAnswer(Answer { key, fingerprint, body, created_at })))
+}
+
+/// What is made belongs to the user whose token made it, and goes with them.
+fn owners(caller: &Caller, changes: &[Change]) -> Vec<Change> {
+    let Some(user) = &caller.principal.user else { return vec![] };
+    let made = changes.iter().filter_map(Change::made);
+    made.map(|item| Change::AddOwner { item, user: user.clone() }).collect()
 }
 
 /// A key is its token's own, because an answer may say what another role must not see.

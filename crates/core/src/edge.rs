@@ -298,8 +298,11 @@ impl Draft {
         let before = edge.clone();
         merge_properties(&mut edge.properties, &new.properties);
         check_properties(&edge.properties)?;
-        edge.valid_from = new.valid_from.map(micros).or(edge.valid_from);
-        edge.valid_to = new.valid_to.map(micros).or(edge.valid_to);
+        // What begins behind the end of what we knew is open again, unless an end is given.
+        let begins = new.valid_from.map(micros);
+        let goes_on = |end: &Timestamp| begins.is_none_or(|start| start < *end);
+        edge.valid_to = new.valid_to.map(micros).or(edge.valid_to.filter(goes_on));
+        edge.valid_from = begins.or(edge.valid_from);
         check_validity(edge.valid_from, edge.valid_to)?;
         let Some(stored) = &self.stored else { return Ok(()) };
         let is_retimed = (edge.valid_from, edge.valid_to) != (stored.valid_from, stored.valid_to);

@@ -72,6 +72,8 @@ codes! {
     Conflict = "conflict", Conflict, "The state does not allow this";
     /// What a decision was based on has changed: take it again. Core does so by itself.
     Stale = "changed_meanwhile", Conflict, "Somebody else changed it at the same moment";
+    /// It was erased, and does not come back unless it is revived.
+    Erased = "erased", Conflict, "The same was erased before";
     /// A paused worker finds that its job went to another: it must commit nothing more.
     ClaimLost = "claim_lost", Conflict, "Another server took the job over";
     TooLarge = "too_large", TooLarge, "The request is larger than the limit";

@@ -162,7 +162,7 @@ impl Mnemic {
         let embedded = texts
             .into_iter()
             .zip(vectors)
-            .map(|(Unembedded { id, text }, vector)| Embedded { id, text, vector })
+            .map(|(Unembedded { kind, id, text }, vector)| Embedded { kind, id, text, vector })
             .collect();
         self.store.put_vectors(scope, embedder.stamp(), embedded).await?;
         metrics::counter!("mnemic_embedded_total").increment(count);

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::Mnemic;
 use crate::error::{Error, Result};
@@ -149,7 +150,7 @@ impl Mnemic {
         let domains = domains.into_iter().filter(|domain| *domain != ANY);
         let known = domains.map(|domain| self.domain_change(principal, domain)).collect();
         self.store.commit(principal.scope(), known).await?;
-        self.note_done(principal, &SET, &[], started);
+        self.note_settings(principal, &SET, json!({ "grants": set }), started);
         Ok(set)
     }
 

@@ -11,6 +11,7 @@ pub mod conversation;
 pub mod domain;
 pub mod edge;
 pub mod embed;
+pub mod erasure;
 pub mod error;
 mod fill;
 pub mod grant;

@@ -133,6 +133,8 @@ pub enum Action {
     WriteGraph,
     /// Removal of nodes without a way back.
     EraseGraph,
+    /// Removal of all that is a user's, and of their tokens.
+    EraseUsers,
     ReadConversations,
     WriteConversations,
     RunJobs,
@@ -155,6 +157,7 @@ impl Action {
             Self::ReadGraph => "read the graph",
             Self::WriteGraph => "write the graph",
             Self::EraseGraph => "erase nodes for good",
+            Self::EraseUsers => "erase users for good",
             Self::ReadConversations => "read conversations",
             Self::WriteConversations => "write conversations",
             Self::RunJobs => "run jobs",
@@ -168,7 +171,9 @@ impl Action {
         let is = |roles: &[&str]| roles.contains(&principal.role.as_str());
         match self {
             Self::ManageWorkspaces => principal.operator,
-            Self::ManageTokens | Self::DeleteWorkspace => principal.operator || is(&[ADMIN]),
+            Self::ManageTokens | Self::DeleteWorkspace | Self::EraseUsers => {
+                principal.operator || is(&[ADMIN])
+            }
             Self::ChangeSettings
             | Self::EraseMemories
             | Self::EraseGraph
@@ -189,7 +194,9 @@ impl Action {
     fn needs(self) -> &'static str {
         match self {
             Self::ManageWorkspaces => "an operator's token",
-            Self::ManageTokens | Self::DeleteWorkspace | Self::ManageAccess => "the role admin",
+            Self::ManageTokens | Self::DeleteWorkspace | Self::EraseUsers | Self::ManageAccess => {
+                "the role admin"
+            }
             Self::ChangeSettings
             | Self::EraseMemories
             | Self::EraseGraph

@@ -1,6 +1,8 @@
 //! What text may come in. Stored text reaches prompts, logs and terminals, so characters that
 //! cannot be seen are refused at the door, by name, rather than stored and stumbled over later.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::error::{Error, Result};
 use crate::ids::shorten;
 
@@ -61,10 +63,11 @@ pub fn check_optional_name(field: &str, name: Option<&str>) -> Result<()> {
     name.map_or(Ok(()), |name| check_name(field, name))
 }
 
-/// A name as it is compared: without regard to case and to how many spaces are between words.
+/// A name as it is compared: without regard to case, to how many spaces are between words, and to
+/// how accents are composed.
 pub fn fold_name(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
+    words.join(" ").nfc().collect()
 }
 
 fn unseen(field: &str, found: char, place: usize) -> Error {
@@ -111,6 +114,7 @@ mod tests {
     fn names_are_compared_without_case_and_spaces() {
         assert_eq!(fold_name(" Ana  MARÍA\tDíaz "), "ana maría díaz");
         assert_eq!(fold_name("ÉCLAIR"), fold_name("éclair"));
+        assert_eq!(fold_name("Rene\u{301}e"), fold_name("renée"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::grant::{Access, Grant};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{ADMIN, Action, Caller, Operation, Principal, Scope};
+use crate::store::Change;
 use crate::text::check_name;
 use crate::token::{NewToken, Secret};
 
@@ -268,6 +269,11 @@ impl Mnemic {
         }
         self.authorize(principal, &DELETE)?;
         if hard {
+            if id != principal.workspace_id {
+                // Where it was made, an answer may be kept that has its name.
+                let answers = vec![Change::EraseAnswers { of: id.0 }];
+                self.store.commit(principal.scope(), answers).await?;
+            }
             let erasure = self.erase_workspace(id).await?;
             // Nothing may be written of a workspace that is no more, so an operator's own says it.
             if id != principal.workspace_id {

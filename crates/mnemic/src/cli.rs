@@ -38,6 +38,9 @@ pub enum Command {
         #[arg(long)]
         hard: bool,
     },
+    /// Erase all that belongs to a conversation or a user
+    #[command(subcommand)]
+    Erase(EraseCommand),
     /// Look after single memories and all of them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -182,9 +185,15 @@ pub struct RememberArgs {
     /// 0 to 1
     #[arg(long)]
     pub confidence: Option<f64>,
+    /// The name of somebody or something that it is about; may be repeated
+    #[arg(long = "entity", value_name = "NAME")]
+    pub entities: Vec<String>,
     /// The id of the memory that this replaces
     #[arg(long, value_name = "ID")]
     pub supersedes: Option<Uuid>,
+    /// Store it even if the same was erased before
+    #[arg(long)]
+    pub revive: bool,
 }
 
 #[derive(Debug, Args)]
@@ -199,9 +208,19 @@ pub struct RecallArgs {
     /// What was true at this time (RFC 3339)
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
+    /// Search by these only: words, vectors, entities
+    #[arg(long = "technique", value_name = "TECHNIQUE", value_enum)]
+    pub techniques: Vec<TechniqueArg>,
     /// Say why each item is there
     #[arg(long)]
     pub explain: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum TechniqueArg {
+    Words,
+    Vectors,
+    Entities,
 }
 
 #[derive(Debug, Args)]
@@ -262,6 +281,14 @@ pub enum MemoryCommand {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EraseCommand {
+    /// Erase its slots, where memories were seen in it, and its words in the audit
+    Conversation { id: String },
+    /// Erase what the user's tokens made, name and words in the audit; revoke the tokens
+    User { name: String },
 }
 
 #[derive(Debug, Subcommand)]
@@ -347,6 +374,16 @@ pub struct NodeArgs {
     /// The source that it comes from
     #[arg(long, value_name = "ID")]
     pub connection: Option<String>,
+    /// Make it even if the same was erased before
+    #[arg(long)]
+    pub revive: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum DirectionArg {
+    Out,
+    In,
+    Both,
 }
 
 #[derive(Debug, Args)]
@@ -362,6 +399,9 @@ pub struct TraverseArgs {
     /// Only to nodes of this type; may be repeated
     #[arg(long = "type", value_name = "TYPE")]
     pub types: Vec<String>,
+    /// Along the edges (out), against them (in), or both
+    #[arg(long, value_enum)]
+    pub direction: Option<DirectionArg>,
     #[arg(long)]
     pub limit: Option<usize>,
     /// As it was in the world at this time (RFC 3339)
@@ -642,7 +682,7 @@ pub enum JobsCommand {
 
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// One operation, such as memory.create, or all of a noun: memory.
+    /// One operation, such as memory.create, or a noun for all that is done with it
     #[arg(long)]
     pub operation: Option<String>,
     #[arg(long)]

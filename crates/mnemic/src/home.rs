@@ -39,7 +39,12 @@ impl Home {
                 .with_context(|| format!("{} cannot be made private", path.display()))?;
             Ok(store)
         });
-        Ok(Arc::new(store.await??))
+        let store = Arc::new(store.await??);
+        let back = crate::graves::settle(&*store, dir.path()).await?;
+        if back > 0 {
+            tracing::warn!(records = back, "what had been erased was back, and was erased again");
+        }
+        Ok(store)
     }
 
     /// A database that may be served from; any other is refused with what to do about it.

@@ -4,7 +4,10 @@
 //! states as an expectation on a step, and the engine aborts the whole batch where it is unmet.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
 
+use mnemic_core::recall::ItemKind;
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
@@ -36,6 +39,7 @@ pub struct Step {
     expect: Expect,
     code: Code,
     detail: Cow<'static, str>,
+    counted: Option<&'static str>,
 }
 
 impl Step {
@@ -47,6 +51,7 @@ impl Step {
             expect: Expect::Any,
             code: Code::Conflict,
             detail: Cow::Borrowed("the record was changed or removed meanwhile"),
+            counted: None,
         }
     }
 
@@ -65,6 +70,13 @@ impl Step {
         self
     }
 
+    /// Adds the rows that the step returns, or changes, to what the batch's [`Tally`] has of this.
+    #[must_use]
+    pub fn counted(mut self, noun: &'static str) -> Self {
+        self.counted = Some(noun);
+        self
+    }
+
     /// For engines: judges the number of rows that the step returned or changed.
     pub(crate) fn judge(&self, rows: u64) -> Result<()> {
         if self.expect.is_met_by(rows) {
@@ -77,11 +89,47 @@ impl Step {
     }
 }
 
-/// A record whose search entry may have changed.
+/// What the counted steps of a batch have done, by noun; what they found nothing of is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally(BTreeMap<&'static str, u64>);
+
+impl Tally {
+    /// For engines: adds what a step did.
+    pub(crate) fn add(&mut self, step: &Step, rows: u64) {
+        if let (Some(noun), true) = (step.counted, rows > 0) {
+            *self.0.entry(noun).or_default() += rows;
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.0.iter().map(|(noun, rows)| (*noun, *rows))
+    }
+}
+
+type Follow = dyn Fn(&Tally) -> Result<Vec<Step>> + Send + Sync;
+
+/// Steps that can be told only from what the others have done. Made while the transaction is
+/// open: it must not wait for anything, and may be asked again if the batch is tried again.
+pub(crate) struct Sequel(Box<Follow>);
+
+impl Sequel {
+    /// For engines: the steps that follow, or an error that undoes the batch.
+    pub(crate) fn steps(&self, tally: &Tally) -> Result<Vec<Step>> {
+        (self.0)(tally)
+    }
+}
+
+impl fmt::Debug for Sequel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sequel(…)")
+    }
+}
+
+/// A record whose search entry may have changed; without an id, any of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Touched {
-    pub kind: &'static str,
-    pub id: Uuid,
+    pub kind: ItemKind,
+    pub id: Option<Uuid>,
 }
 
 /// Steps that are applied in order, all or none.
@@ -89,6 +137,7 @@ pub struct Touched {
 pub struct Batch {
     pub(crate) steps: Vec<Step>,
     pub(crate) touched: Vec<Touched>,
+    pub(crate) sequel: Option<Sequel>,
 }
 
 impl Batch {
@@ -102,14 +151,37 @@ impl Batch {
         self
     }
 
+    /// Adds steps in their order.
+    pub fn push_all(&mut self, steps: impl IntoIterator<Item = Step>) -> &mut Self {
+        self.steps.extend(steps);
+        self
+    }
+
     /// Adds a step that expects nothing.
     pub fn run(&mut self, statement: &'static Statement, params: Vec<Value>) -> &mut Self {
         self.push(Step::new(statement, params))
     }
 
     /// Notes a record whose search entry may change with this batch.
-    pub fn touch(&mut self, kind: &'static str, id: Uuid) -> &mut Self {
-        self.touched.push(Touched { kind, id });
+    pub fn touch(&mut self, kind: ItemKind, id: Uuid) -> &mut Self {
+        self.touched.push(Touched { kind, id: Some(id) });
+        self
+    }
+
+    /// Notes that nodes which the batch does not name change with it: whatever is kept of nodes
+    /// outside of their rows is made anew.
+    pub fn touch_nodes(&mut self) -> &mut Self {
+        self.touched.push(Touched { kind: ItemKind::Node, id: None });
+        self
+    }
+
+    /// Ends the batch with steps that are made of what the others have done. Their rows are not
+    /// part of the answer.
+    pub fn then(
+        &mut self,
+        follow: impl Fn(&Tally) -> Result<Vec<Step>> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.sequel = Some(Sequel(Box::new(follow)));
         self
     }
 
@@ -124,6 +196,6 @@ impl Batch {
 
 impl From<Step> for Batch {
     fn from(step: Step) -> Self {
-        Self { steps: vec![step], touched: Vec::new() }
+        Self { steps: vec![step], ..Self::default() }
     }
 }

@@ -6,6 +6,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
+use mnemic_core::erasure::Files;
 
 use crate::{Batch, Row, Scope, Statement, Value};
 
@@ -67,7 +68,7 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Makes sure that content deleted by answered writes is in none of the database's files, as
     /// far as they are the engine's own: a database server's are its administrator's.
-    async fn scrub(&self) -> Result<()>;
+    async fn scrub(&self) -> Result<Files>;
 
     /// Removes the days of audit before this time, of all workspaces, and prepares those to come,
     /// where the engine keeps days apart. Others leave it to statements.

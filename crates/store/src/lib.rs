@@ -22,7 +22,7 @@ mod store;
 pub mod transfer;
 mod value;
 
-pub use batch::{Batch, Expect, Step, Touched};
+pub use batch::{Batch, Expect, Step, Tally, Touched};
 pub use engine::{CheckDepth, Engine, Finding};
 pub use migration::Migration;
 pub use row::{Column, Fields, Row};

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use uuid::Uuid;
 
 use crate::{Engine, Scope};
@@ -18,6 +18,7 @@ pub trait SearchEngine: Engine {
     /// From now on, vectors of this model are searched and no others.
     async fn use_model(&self, stamp: &ModelStamp) -> Result<()>;
 
+    /// Memories by their words.
     async fn search_words(
         &self,
         scope: Scope,
@@ -26,19 +27,20 @@ pub trait SearchEngine: Engine {
         limit: usize,
     ) -> Result<Vec<Hit>>;
 
-    /// With true cosines as scores, at least for the first ranks. `stamp` is the model that made
+    /// One kind of items, with true cosines as scores, at least for the first ranks. `stamp` is the model that made
     /// the query: vectors of two models are never compared, so where another one's are searched,
     /// the answer is [`Code::ModelUnavailable`](mnemic_core::Code::ModelUnavailable).
     async fn search_vectors(
         &self,
         scope: Scope,
+        kind: ItemKind,
         stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>>;
 
-    /// Which of the query's words each record has, as the query spells them.
+    /// Which of the query's words each memory has, as the query spells them.
     async fn matched_words(
         &self,
         scope: Scope,

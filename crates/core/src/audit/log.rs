@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Entry, Level, RECORDS_MAX};
@@ -88,6 +88,21 @@ impl Mnemic {
             let mut entry = self.entry(principal, operation, started);
             entry.record_ids = records.to_vec();
             entry.count = records.len() as u64;
+            self.log.push(principal.scope(), entry);
+        }
+    }
+
+    /// For what governs everything else: it is written down whole, whatever the level.
+    pub(crate) fn note_settings(
+        &self,
+        principal: &Principal,
+        operation: &Operation,
+        settings: Value,
+        started: Timestamp,
+    ) {
+        if principal.audit >= Level::Writes {
+            let mut entry = self.entry(principal, operation, started);
+            entry.details = Some(settings);
             self.log.push(principal.scope(), entry);
         }
     }

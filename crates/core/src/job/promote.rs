@@ -57,6 +57,11 @@ async fn candidates(mnemic: &Mnemic, scope: Scope) -> Result<(PromotionSettings,
     let found = mnemic.store.list_prominent(scope, &thresholds, PROMOTED_MAX).await?;
     let ids: Vec<_> = found.iter().map(|(id, _)| *id).collect();
     let facts = mnemic.store.lookup_memories(scope, &ids).await?;
+    // What was erased elsewhere is not spread.
+    let texts: Vec<_> = facts.iter().map(|fact| fact.content.as_str()).collect();
+    let erased = mnemic.erased_texts(scope, &texts).await?;
+    let kept: Vec<_> = erased.into_iter().map(|erased| !erased).collect();
+    let facts = facts.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(fact, _)| fact);
     let seen = |fact: &Memory| found.iter().find(|(id, _)| *id == fact.id).map_or(0, |(_, n)| *n);
     let mut prominent: Vec<Prominent> = Vec::new();
     for fact in facts {

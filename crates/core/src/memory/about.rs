@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Kind, Memory};
+use super::{Kind, Memory, MemoryPatch};
 use crate::Mnemic;
 use crate::edge::{ABOUT, Edge};
 use crate::error::Result;
@@ -41,28 +41,30 @@ impl Mnemic {
         &self,
         weaving: &mut Weaving<'_>,
         memory: &Memory,
+        revive: bool,
     ) -> Result<Vec<Change>> {
-        let wanted = self.about(weaving, memory).await?;
+        let wanted = self.about(weaving, memory, revive).await?;
         let links = wanted.into_iter().flat_map(|(node, name)| {
             self.about_links(weaving, memory, node, name, memory.created_at)
         });
         Ok(links.collect())
     }
 
-    /// The changes by which a memory that gives other names than before, or gives them in another
-    /// channel or domain, is joined to those instead.
+    /// The changes by which a memory that was given names, the same or others, or is in another
+    /// channel or domain than before, is joined to what they stand for now.
     pub(super) async fn about_changed(
         &self,
         caller: &Caller,
         before: &Memory,
         memory: &Memory,
+        patch: &MemoryPatch,
     ) -> Result<Vec<Change>> {
-        let known = |m: &Memory| (m.channel.clone(), m.domain.clone(), m.entities.clone());
-        if known(before) == known(memory) {
+        let place = |m: &Memory| (m.channel.clone(), m.domain.clone());
+        if patch.entities.is_none() && place(before) == place(memory) {
             return Ok(vec![]);
         }
         let mut weaving = Weaving::new(self, caller);
-        let mut wanted = self.about(&mut weaving, memory).await?;
+        let mut wanted = self.about(&mut weaving, memory, patch.revive).await?;
         let scope = caller.scope();
         let mut links = Vec::new();
         for edge in self.store.list_edges_from(scope, memory.id.0, ABOUT).await? {
@@ -85,12 +87,13 @@ impl Mnemic {
         &self,
         weaving: &mut Weaving<'_>,
         memory: &'m Memory,
+        revive: bool,
     ) -> Result<BTreeMap<NodeId, &'m str>> {
         let mut wanted = BTreeMap::new();
         if memory.entities.is_empty() {
             return Ok(wanted);
         }
-        let nodes = weaving.entities(memory).await?;
+        let nodes = weaving.entities(memory, revive).await?;
         for (node, name) in nodes.into_iter().zip(&memory.entities) {
             wanted.entry(node).or_insert(name.as_str());
         }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Memory;
 use crate::Mnemic;
+use crate::erasure::{Burial, Receipt, Receipted, SubjectKind};
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::store::Change;
 
 const STALE_LIST: &str = "stale";
 const DAYS_MAX: u32 = 36_500;
@@ -35,6 +35,14 @@ pub struct Purged {
     pub dry_run: bool,
     /// Whether more are stale than one purge takes.
     pub more: bool,
+    /// Absent where nothing was erased.
+    pub receipt: Option<Receipt>,
+}
+
+impl Receipted for Purged {
+    fn receipt(&mut self) -> Option<&mut Receipt> {
+        self.receipt.as_mut()
+    }
 }
 
 static PINS: Operation = Operation::new("memory.recommended_pins", Action::ReadMemories);
@@ -83,17 +91,23 @@ impl Mnemic {
     /// Erases stale memories, and nothing that is not stale.
     pub async fn purge_memories(&self, caller: &Caller, purge: &Purge) -> Result<Purged> {
         self.authorize(&caller.principal, &PURGE)?;
-        self.decide(caller, &PURGE, || {
+        self.erase(caller, &PURGE, || {
             Box::pin(async {
                 let before = self.stale_before(&caller.principal, purge.older_than_days).await?;
                 let mut stale = self.purgeable(&caller.principal, purge, before).await?;
                 let more = stale.len() > PURGE_MAX;
                 stale.truncate(PURGE_MAX);
                 let ids = stale.iter().map(|memory| memory.id).collect();
-                let erase = |Memory { id, domain, .. }| Change::EraseStale { id, domain, before };
-                let changes =
-                    if purge.dry_run { vec![] } else { stale.into_iter().map(erase).collect() };
-                Ok((Purged { ids, dry_run: purge.dry_run, more }, changes))
+                let mut purged = Purged { ids, dry_run: purge.dry_run, more, receipt: None };
+                if purge.dry_run || stale.is_empty() {
+                    return Ok((purged, vec![]));
+                }
+                let mut burial = Burial::begin(self, caller).await?;
+                stale.into_iter().try_for_each(|memory| burial.stale(memory, before))?;
+                let mut receipt = self.receipt(SubjectKind::Stale, "");
+                let changes = burial.finish(&mut receipt);
+                purged.receipt = Some(receipt);
+                Ok((purged, changes))
             })
         })
         .await

@@ -7,6 +7,7 @@ use super::{Kind, Memory, Temporal};
 use crate::Mnemic;
 use crate::clock::micros;
 use crate::domain::check_domain;
+use crate::erasure::{Burial, Graves, Receipt, SubjectKind};
 use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::principal::{Action, Caller, Operation, Principal};
@@ -32,6 +33,8 @@ pub struct MemoryPatch {
     pub valid_to: Option<Option<Timestamp>>,
     /// Marks it as replaced by a memory that exists already.
     pub superseded_by: Option<MemoryId>,
+    /// Take words and names even if they were erased, and lift their tombstones.
+    pub revive: bool,
 }
 
 impl MemoryPatch {
@@ -100,7 +103,12 @@ impl Mnemic {
                 let domain = memory.domain.as_deref();
                 let domain = domain.map(|domain| self.domain_change(&caller.principal, domain));
                 let now = self.stamp(&mut memory);
-                let mut changes = self.about_changed(caller, &before, &memory).await?;
+                let mut graves = Graves::new(self, caller);
+                if content_changed {
+                    graves.admit_text(&memory.content, patch.revive).await?;
+                }
+                let mut changes = graves.finish();
+                changes.extend(self.about_changed(caller, &before, &memory, patch).await?);
                 let Some(newer) = patch.superseded_by else {
                     changes.push(Change::UpdateMemory { memory: memory.clone(), content_changed });
                     changes.extend(domain);
@@ -197,15 +205,22 @@ impl Mnemic {
     }
 
     /// Removes a memory for good, deleted softly before or not.
-    pub async fn erase_memory(&self, caller: &Caller, id: MemoryId) -> Result<()> {
+    /// What was promoted from it goes with it.
+    pub async fn erase_memory(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         self.authorize(&caller.principal, &ERASE)?;
-        self.decide(caller, &ERASE, || {
+        let erased = self.erase(caller, &ERASE, || {
             Box::pin(async {
+                let mut receipt = self.receipt(SubjectKind::Memory, &id.to_string());
                 let memory = self.readable_memory(&caller.principal, id).await?;
-                Ok(((), vec![Change::EraseMemory { id, domain: memory.domain }]))
+                let mut burial = Burial::begin(self, caller).await?;
+                burial.memory(memory).await?;
+                let changes = burial.finish(&mut receipt);
+                Ok((receipt, changes))
             })
-        })
-        .await
+        });
+        let mut receipt: Receipt = erased.await?;
+        receipt.subject_id = id.to_string();
+        Ok(receipt)
     }
 
     /// Reads, changes and writes one visible memory; `change` says whether anything changed.

@@ -1,6 +1,7 @@
 //! How a memory comes into being, alone or many at once, and what it replaces.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::Mnemic;
@@ -37,6 +38,36 @@ pub struct NewMemory {
     pub valid_to: Option<Timestamp>,
     pub pinned: bool,
     pub supersedes: Option<MemoryId>,
+    /// Store it even if the same was erased, and lift the tombstone.
+    pub revive: bool,
+}
+
+/// What an import made and what it left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Imported {
+    pub memories: Vec<Memory>,
+    pub skipped: Vec<Skipped>,
+}
+
+/// An item that was left out because it was erased before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    pub index: usize,
+    pub erased_at: Timestamp,
+}
+
+/// The words that take the place of others.
+#[derive(Debug, Clone, Default)]
+pub struct Wording {
+    pub content: String,
+    /// As with a new memory.
+    pub revive: bool,
+}
+
+impl From<String> for Wording {
+    fn from(content: String) -> Self {
+        Self { content, revive: false }
+    }
 }
 
 impl NewMemory {
@@ -104,13 +135,7 @@ impl Mnemic {
         news: Vec<NewMemory>,
     ) -> Result<Vec<Memory>> {
         self.authorize(&caller.principal, &CREATE)?;
-        if news.is_empty() || news.len() > BATCH_ITEMS_MAX {
-            let problem = format!("must have 1 to {BATCH_ITEMS_MAX} items, has {}", news.len());
-            return Err(Error::invalid("memories", problem));
-        }
-        for (i, new) in news.iter().enumerate() {
-            new.check().map_err(|e| at(i, &e))?;
-        }
+        check_all(&news)?;
         self.decide(caller, &CREATE, || {
             Box::pin(async {
                 let mut batch = Creation::new(self, caller);
@@ -128,14 +153,41 @@ impl Mnemic {
         .await
     }
 
+    /// As [`Self::create_memories`], but leaves out what was erased before: an import can be
+    /// repeated without bringing it back.
+    pub async fn import_memories(&self, caller: &Caller, news: Vec<NewMemory>) -> Result<Imported> {
+        self.authorize(&caller.principal, &CREATE)?;
+        check_all(&news)?;
+        self.decide(caller, &CREATE, || {
+            Box::pin(async {
+                let mut batch = Creation::new(self, caller);
+                let mut imported = Imported { memories: Vec::new(), skipped: Vec::new() };
+                for (index, new) in news.iter().enumerate() {
+                    match batch.add(new).await {
+                        Ok(memory) => imported.memories.push(memory),
+                        Err(e) if e.code() == Code::Erased => {
+                            let erased_at = batch.weaving.graves.refused().ok_or(e)?;
+                            imported.skipped.push(Skipped { index, erased_at });
+                        }
+                        Err(e) if e.code() == Code::Stale => return Err(e),
+                        Err(e) => return Err(at(index, &e)),
+                    }
+                }
+                Ok((imported, batch.finish()))
+            })
+        })
+        .await
+    }
+
     /// Replaces a memory by one with other words; the rest is taken over.
     pub async fn supersede_memory(
         &self,
         caller: &Caller,
         id: MemoryId,
-        content: String,
+        words: impl Into<Wording>,
     ) -> Result<Memory> {
         self.authorize(&caller.principal, &SUPERSEDE)?;
+        let Wording { content, revive } = words.into();
         check_content("content", &content, CONTENT_BYTES_MAX)?;
         self.decide(caller, &SUPERSEDE, || {
             Box::pin(async {
@@ -150,6 +202,7 @@ impl Mnemic {
                     temporal: old.temporal,
                     pinned: old.pinned,
                     supersedes: Some(old.id),
+                    revive,
                     ..NewMemory::default()
                 };
                 let mut batch = Creation::new(self, caller);
@@ -174,6 +227,14 @@ impl Mnemic {
         }
         Ok(memory)
     }
+}
+
+fn check_all(news: &[NewMemory]) -> Result<()> {
+    if news.is_empty() || news.len() > BATCH_ITEMS_MAX {
+        let problem = format!("must have 1 to {BATCH_ITEMS_MAX} items, has {}", news.len());
+        return Err(Error::invalid("memories", problem));
+    }
+    news.iter().enumerate().try_for_each(|(i, new)| new.check().map_err(|e| at(i, &e)))
 }
 
 /// An error about one item of many.
@@ -205,12 +266,14 @@ impl<'a> Creation<'a> {
     }
 
     async fn add(&mut self, new: &NewMemory) -> Result<Memory> {
+        // What may refuse it as erased comes before anything is gathered of it.
+        self.weaving.graves.admit_text(&new.content, new.revive).await?;
         let memory = self.build(new);
+        let about = self.mnemic.about_new(&mut self.weaving, &memory, new.revive).await?;
         self.changes.push(Change::AddMemory(memory.clone()));
         if let Some(domain) = &memory.domain {
             self.changes.push(self.mnemic.domain_change(&self.caller.principal, domain));
         }
-        let about = self.mnemic.about_new(&mut self.weaving, &memory).await?;
         self.changes.extend(about);
         if let Some(old) = new.supersedes {
             self.replace(old, &memory).await?;

@@ -27,7 +27,7 @@ use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 pub use about::{GLIMPSE_CHARS, Glimpse};
 pub use care::{Purge, Purged};
 pub use change::{MemoryPatch, WEIGHT_DELTA_MAX, WEIGHT_MAX};
-pub use create::{BATCH_ITEMS_MAX, NewMemory};
+pub use create::{BATCH_ITEMS_MAX, Imported, NewMemory, Skipped, Wording};
 pub(crate) use create::{at, check_names, check_validity};
 
 /// The channel that every search includes.
@@ -267,7 +267,11 @@ impl Mnemic {
     }
 
     /// The same, deleted or not.
-    async fn readable_memory(&self, principal: &Principal, id: MemoryId) -> Result<Memory> {
+    pub(crate) async fn readable_memory(
+        &self,
+        principal: &Principal,
+        id: MemoryId,
+    ) -> Result<Memory> {
         let found = self.store.lookup_memory(principal.scope(), id).await?;
         found.filter(|m| principal.may_read(m)).ok_or_else(|| Error::not_found("memory"))
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Node, Properties, check_description, check_salience, merge_properties};
 use crate::Mnemic;
 use crate::domain::check_domain;
+use crate::erasure::{Burial, Graves, Receipt, SubjectKind};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::memory::check_names;
@@ -24,6 +25,8 @@ pub struct NodePatch {
     /// Field by field; null removes one.
     pub properties: Option<Properties>,
     pub salience: Option<f64>,
+    /// Take names even if they were erased, and lift their tombstones.
+    pub revive: bool,
 }
 
 impl NodePatch {
@@ -93,12 +96,31 @@ impl Mnemic {
                 let domain = domain.map(|domain| self.domain_change(&caller.principal, domain));
                 self.refuse_taken_names(&caller.principal, &node, &[id]).await?;
                 node.stamp(self.clock.now());
-                let mut changes = vec![Change::UpdateNode { node: node.clone(), renamed: true }];
+                let mut changes = self.admit_new_names(caller, &before, &node, patch).await?;
+                let retold = !node.reads_like(&before);
+                changes.push(Change::UpdateNode { node: node.clone(), renamed: true, retold });
                 changes.extend(domain);
                 Ok((node, changes))
             })
         })
         .await
+    }
+
+    /// Refuses names that the node did not have before and that were erased.
+    async fn admit_new_names(
+        &self,
+        caller: &Caller,
+        before: &Node,
+        node: &Node,
+        patch: &NodePatch,
+    ) -> Result<Vec<Change>> {
+        let known = before.name_keys();
+        let added = node.name_keys().into_iter();
+        let added = added.filter(|(key, _)| known.iter().all(|(known, _)| known != key));
+        let added: Vec<_> = added.map(|(_, name)| name).collect();
+        let mut graves = Graves::new(self, caller);
+        graves.admit_names(&node.channel, &node.node_type, &added, patch.revive).await?;
+        Ok(graves.finish())
     }
 
     /// Hides a node, frees its names, and closes its edges.
@@ -116,30 +138,45 @@ impl Mnemic {
     }
 
     /// Removes a node for good, hidden before or not.
-    pub async fn erase_node(&self, caller: &Caller, id: NodeId) -> Result<()> {
+    pub async fn erase_node(&self, caller: &Caller, id: NodeId) -> Result<Receipt> {
         self.authorize(&caller.principal, &ERASE)?;
-        self.decide(caller, &ERASE, || {
+        let erased = self.erase(caller, &ERASE, || {
             Box::pin(async {
+                let mut receipt = self.receipt(SubjectKind::Node, &id.to_string());
                 let node = self.readable_node(&caller.principal, id).await?;
-                Ok(((), vec![Change::EraseNode { id, domain: node.domain }]))
+                let mut burial = Burial::begin(self, caller).await?;
+                burial.node(node)?;
+                let changes = burial.finish(&mut receipt);
+                Ok((receipt, changes))
             })
-        })
-        .await
+        });
+        let mut receipt: Receipt = erased.await?;
+        receipt.subject_id = id.to_string();
+        Ok(receipt)
     }
 
-    /// Removes for good what came from a connection, and says how much that was.
-    pub async fn erase_connection(&self, caller: &Caller, connection_id: &str) -> Result<Slice> {
+    /// Removes for good what came from a connection. The same source may be connected again, so
+    /// no tombstone keeps its names away, only these records of them.
+    pub async fn erase_connection(&self, caller: &Caller, connection_id: &str) -> Result<Receipt> {
         self.authorize(&caller.principal, &ERASE_CONNECTION)?;
         check_name("connection_id", connection_id)?;
-        self.decide(caller, &ERASE_CONNECTION, || {
+        let erased = self.erase(caller, &ERASE_CONNECTION, || {
             Box::pin(async {
                 let slice = self.store.measure_connection(caller.scope(), connection_id).await?;
                 self.check_connection(&caller.principal, connection_id).await?;
+                let mut receipt = self.receipt(SubjectKind::Connection, connection_id);
+                let mut burial = Burial::begin(self, caller).await?;
+                let nodes = self.store.list_nodes_of_connection(caller.scope(), connection_id);
+                nodes.await?.into_iter().try_for_each(|node| burial.record(node.0))?;
+                let mut changes = burial.finish(&mut receipt);
                 let connection_id = connection_id.to_owned();
-                Ok((slice, vec![Change::EraseConnection { connection_id, slice }]))
+                changes.push(Change::EraseConnection { connection_id, slice });
+                Ok((receipt, changes))
             })
-        })
-        .await
+        });
+        let mut receipt: Receipt = erased.await?;
+        connection_id.clone_into(&mut receipt.subject_id);
+        Ok(receipt)
     }
 
     /// Whether the caller may write to every domain that came from a connection. It hears of no
@@ -193,5 +230,5 @@ impl Mnemic {
 pub(super) fn hidden(mut node: Node, now: Timestamp) -> Change {
     node.deleted_at = Some(now);
     node.stamp(now);
-    Change::UpdateNode { node, renamed: true }
+    Change::UpdateNode { node, renamed: true, retold: false }
 }

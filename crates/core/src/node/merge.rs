@@ -92,14 +92,16 @@ impl Mnemic {
                     .await
                     .map_err(|e| Error::new(e.code(), format!("into: {e}")))?;
                 let now = self.clock.now();
+                let before = kept.clone();
                 absorb(&mut kept, &gone);
+                let retold = !kept.reads_like(&before);
                 kept.check_size()?;
                 self.refuse_taken_names(principal, &kept, &[id, into]).await?;
                 kept.stamp(now);
                 gone.properties.insert(MERGED_INTO.to_owned(), json!(into));
                 let changes = vec![
                     hidden(gone, now),
-                    Change::UpdateNode { node: kept.clone(), renamed: true },
+                    Change::UpdateNode { node: kept.clone(), renamed: true, retold },
                     Change::MoveEdges { from: id, to: into, at: now },
                 ];
                 Ok((kept, changes))
@@ -122,6 +124,7 @@ impl Mnemic {
                 let mut node = self.writable_node(&caller.principal, id).await?;
                 let mut split_off = node.clone();
                 split.take_names(&mut node)?;
+                let retold = !node.reads_like(&split_off);
                 let now = self.clock.now();
                 node.stamp(now);
                 split_off.id = NodeId(self.ids.next(now));
@@ -139,7 +142,7 @@ impl Mnemic {
                 (split_off.updated_at, split_off.revision) = (now, 1);
                 self.refuse_taken_names(&caller.principal, &split_off, &[id]).await?;
                 let mut changes = vec![
-                    Change::UpdateNode { node: node.clone(), renamed: true },
+                    Change::UpdateNode { node: node.clone(), renamed: true, retold },
                     Change::AddNode(split_off.clone()),
                 ];
                 changes.extend(self.leaving_edges(caller, split, id, split_off.id).await?);

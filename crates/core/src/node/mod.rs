@@ -105,6 +105,11 @@ impl Node {
         check_properties(&self.properties)
     }
 
+    /// Whether it says the same of itself by name and description.
+    fn reads_like(&self, other: &Self) -> bool {
+        (&self.name, &self.description) == (&other.name, &other.description)
+    }
+
     pub(crate) fn found(&self) -> (Uuid, &str) {
         (self.id.0, &self.channel)
     }

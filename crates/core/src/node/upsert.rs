@@ -12,6 +12,7 @@ use super::{
 };
 use crate::Mnemic;
 use crate::domain::check_domain;
+use crate::erasure::Graves;
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::memory::{BATCH_ITEMS_MAX, GLOBAL_CHANNEL, Memory, at, check_names};
@@ -30,6 +31,8 @@ pub struct NewNode {
     pub properties: Properties,
     pub salience: Option<f64>,
     pub connection_id: Option<String>,
+    /// Make it even if one of its names was erased, and lift the tombstone.
+    pub revive: bool,
 }
 
 impl NewNode {
@@ -64,9 +67,6 @@ impl NewNode {
         merge_properties(&mut node.properties, &self.properties);
         if self.description.is_some() {
             node.description.clone_from(&self.description);
-        }
-        if self.domain.is_some() {
-            node.domain.clone_from(&self.domain);
         }
         if self.connection_id.is_some() {
             node.connection_id.clone_from(&self.connection_id);
@@ -137,7 +137,8 @@ struct Draft {
     node: Node,
     created: bool,
     changed: bool,
-    renamed: bool,
+    /// Whether its name or description is another.
+    retold: bool,
 }
 
 /// The nodes that one request makes or changes, while they are gathered. What an earlier item
@@ -146,6 +147,7 @@ pub(crate) struct Weaving<'a> {
     mnemic: &'a Mnemic,
     caller: &'a Caller,
     now: Timestamp,
+    pub(crate) graves: Graves<'a>,
     drafts: BTreeMap<NodeId, Draft>,
     names: HashMap<Place, NodeId>,
     /// What each name of an entity stands for in a channel and a domain.
@@ -156,12 +158,13 @@ impl<'a> Weaving<'a> {
     pub(crate) fn new(mnemic: &'a Mnemic, caller: &'a Caller) -> Self {
         let now = mnemic.clock.now();
         let (drafts, names, entities) = (BTreeMap::new(), HashMap::new(), HashMap::new());
-        Self { mnemic, caller, now, drafts, names, entities }
+        let graves = Graves::new(mnemic, caller);
+        Self { mnemic, caller, now, graves, drafts, names, entities }
     }
 
     pub(crate) fn finish(self) -> Vec<Change> {
-        let mut changes = Vec::new();
-        for Draft { mut node, created, changed, renamed } in self.drafts.into_values() {
+        let mut changes = self.graves.finish();
+        for Draft { mut node, created, changed, retold } in self.drafts.into_values() {
             if changed && let Some(domain) = &node.domain {
                 changes.push(self.mnemic.domain_change(&self.caller.principal, domain));
             }
@@ -169,7 +172,7 @@ impl<'a> Weaving<'a> {
                 changes.push(Change::AddNode(node));
             } else if changed {
                 node.stamp(self.now);
-                changes.push(Change::UpdateNode { node, renamed });
+                changes.push(Change::UpdateNode { node, renamed: true, retold });
             }
         }
         changes
@@ -193,6 +196,10 @@ impl<'a> Weaving<'a> {
         if let (Some(first), Some(second)) = (first, second) {
             return Err(ambiguous(&bearers, first, second));
         }
+        let is_known = |name: &str| bearers.iter().any(|(key, _)| *key == fold_name(name));
+        let names = std::iter::once(&new.name).chain(&new.aliases).map(String::as_str);
+        let added: Vec<_> = names.filter(|name| !is_known(name)).collect();
+        self.graves.admit_names(channel, &new.node_type, &added, new.revive).await?;
         let id = match first {
             None => self.make(channel, new),
             Some(id) => self.merge(id, new).await?,
@@ -201,55 +208,19 @@ impl<'a> Weaving<'a> {
         Ok(id)
     }
 
-    /// Who has the given names, in this request or in the store.
+    /// Who has the given names in the channel, type and domain, in this request or in the store.
     async fn find(&self, channel: &str, new: &NewNode) -> Result<Vec<(String, NodeId)>> {
         let keys = new.keys();
         let (scope, node_type) = (self.caller.scope(), &new.node_type);
         let stored = self.mnemic.store.find_names(scope, channel, node_type, &keys).await?;
         let mut found = Vec::new();
         for (key, bearers) in keys.into_iter().zip(stored) {
-            let stored =
-                bearers.into_iter().filter(|bearer| !self.drafts.contains_key(&bearer.node_id));
-            let stored = stored.map(|bearer| (bearer.domain, bearer.node_id));
-            let drafted = self
-                .names
-                .iter()
-                .filter(|((c, t, _, k), _)| (c.as_str(), t, k) == (channel, node_type, &key));
-            let drafted = drafted.map(|((_, _, domain, _), id)| (domain.clone(), *id));
-            if let Some(id) = self.choose(&key, new, stored.chain(drafted).collect())? {
-                found.push((key, id));
-            }
+            let place = (channel.to_owned(), node_type.clone(), new.domain.clone(), key);
+            let stored = bearers.iter().find(|bearer| bearer.domain == new.domain);
+            let id = self.names.get(&place).copied().or(stored.map(|bearer| bearer.node_id));
+            found.extend(id.map(|id| (place.3, id)));
         }
         Ok(found)
-    }
-
-    /// The bearer of a name that is meant: the one of the given domain, or else one of none; and
-    /// where no domain was given, the only one that the caller may see.
-    fn choose(
-        &self,
-        key: &str,
-        new: &NewNode,
-        mut bearers: Vec<(Option<String>, NodeId)>,
-    ) -> Result<Option<NodeId>> {
-        let access = &self.caller.principal.access;
-        bearers.retain(|(domain, _)| access.may_read(domain.as_deref()));
-        let of = |wanted: &Option<String>| bearers.iter().find(|(domain, _)| domain == wanted);
-        if let Some((_, id)) = of(&new.domain).or_else(|| of(&None)) {
-            return Ok(Some(*id));
-        }
-        if new.domain.is_some() {
-            return Ok(None);
-        }
-        bearers.sort();
-        match bearers.as_slice() {
-            [] => Ok(None),
-            [(_, id)] => Ok(Some(*id)),
-            [(first, _), (second, _), ..] => Err(Error::conflict(format!(
-                "`{key}` is a node of the domain `{}` and another of `{}`: say which domain",
-                first.as_deref().unwrap_or_default(),
-                second.as_deref().unwrap_or_default()
-            ))),
-        }
     }
 
     fn make(&mut self, channel: &str, new: &NewNode) -> NodeId {
@@ -278,7 +249,7 @@ impl<'a> Weaving<'a> {
         };
         node.add_aliases(&new.aliases);
         let id = node.id;
-        self.drafts.insert(id, Draft { node, created: true, changed: true, renamed: true });
+        self.drafts.insert(id, Draft { node, created: true, changed: true, retold: true });
         id
     }
 
@@ -291,12 +262,13 @@ impl<'a> Weaving<'a> {
             if let Some(domain) = &node.domain {
                 self.mnemic.check_write(&self.caller.principal, domain).await?;
             }
-            let draft = Draft { node, created: false, changed: false, renamed: false };
+            let draft = Draft { node, created: false, changed: false, retold: false };
             self.drafts.insert(id, draft);
         }
         if let Some(draft) = self.drafts.get_mut(&id) {
+            let before = draft.node.clone();
             draft.changed |= new.merge_into(&mut draft.node);
-            draft.renamed |= draft.changed;
+            draft.retold |= !draft.node.reads_like(&before);
             draft.node.check_size()?;
         }
         Ok(id)
@@ -321,7 +293,7 @@ impl Weaving<'_> {
     /// of any type, or a new one. The same node may have several of the names. A name that only
     /// other domains know is made anew, and what is made is of the memory's domain, so that
     /// nothing is said of it across a border.
-    pub(crate) async fn entities(&mut self, memory: &Memory) -> Result<Vec<NodeId>> {
+    pub(crate) async fn entities(&mut self, memory: &Memory, revive: bool) -> Result<Vec<NodeId>> {
         let Memory { channel, domain, entities: names, .. } = memory;
         let place = |name: &str| (channel.clone(), domain.clone(), fold_name(name));
         let unknown: BTreeSet<_> = names
@@ -338,6 +310,9 @@ impl Weaving<'_> {
                 self.entities.insert((channel.clone(), domain.clone(), key), bearer);
             }
         }
+        let is_made = |name: &&str| !self.entities.contains_key(&place(name));
+        let made: Vec<_> = names.iter().map(String::as_str).filter(is_made).collect();
+        self.graves.admit_names(channel, ENTITY, &made, revive).await?;
         let mut ids = Vec::with_capacity(names.len());
         for name in names {
             let place = place(name);

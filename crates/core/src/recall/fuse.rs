@@ -5,13 +5,17 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{Hit, Technique};
+use super::{Hit, Technique, Through};
 use crate::memory::{Kind, Memory, Temporal};
 
 /// How deep each technique looks.
 pub const FOUND_PER_TECHNIQUE: usize = 100;
 /// Reciprocal rank fusion: the greater, the less the first ranks stand out.
 const RRF_K: f64 = 20.0;
+/// How much a list counts beside that of words. What is told of an entity is a weaker sign than
+/// what the query says: it lifts what the others found and brings along the little that they did
+/// not, behind what they found well.
+const ENTITIES: f64 = 0.6;
 const CURRENT: f64 = 1.2;
 const PAST: f64 = 0.7;
 const FACT: f64 = 1.1;
@@ -25,12 +29,14 @@ const WEIGHT_FLOOR: f64 = 0.25;
 const CONFIDENCE_FLOOR: f64 = 0.5;
 
 /// Where and how well one technique found an item.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub technique: Technique,
     /// From 1.
     pub rank: usize,
     pub score: f32,
+    /// The entities that led there, from that of the query on.
+    pub through: Vec<Through>,
 }
 
 pub(super) struct Fused {
@@ -51,17 +57,36 @@ pub(super) fn weighed_count(limit: usize) -> usize {
 /// what is about equally relevant, and relevance decides the rest.
 pub(super) fn fuse(lists: &[(Technique, &[Hit])]) -> Vec<Fused> {
     let mut scores: HashMap<Uuid, f64> = HashMap::new();
-    for (_, hits) in lists {
-        let best = hits.first().map_or(0.0, |hit| hit.score);
+    for (technique, hits) in lists {
+        let best = best_of(*technique, hits);
         for (place, hit) in hits.iter().enumerate() {
-            *scores.entry(hit.id).or_default() += strength(hit.score, best) * share(place + 1);
+            *scores.entry(hit.id).or_default() +=
+                weight(*technique) * strength(hit.score, best) * share(place + 1);
         }
     }
-    let best = share(1) * lists.iter().filter(|(_, hits)| !hits.is_empty()).count().max(1) as f64;
+    let searched = lists.iter().filter(|(_, hits)| !hits.is_empty());
+    let total: f64 = searched.map(|(technique, _)| weight(*technique)).sum();
+    let best = share(1) * if total > 0.0 { total } else { 1.0 };
     let mut fused: Vec<_> =
         scores.into_iter().map(|(id, score)| Fused { id, score: score / best }).collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
     fused
+}
+
+fn weight(technique: Technique) -> f64 {
+    match technique {
+        Technique::Words | Technique::Vectors => 1.0,
+        Technique::Entities => ENTITIES,
+    }
+}
+
+/// What a score is measured by. Entities say by themselves how much they are worth, 0 to 1: few of
+/// them are near is no reason to take the nearest for a name.
+fn best_of(technique: Technique, hits: &[Hit]) -> f32 {
+    match technique {
+        Technique::Words | Technique::Vectors => hits.first().map_or(0.0, |hit| hit.score),
+        Technique::Entities => 1.0,
+    }
 }
 
 fn share(rank: usize) -> f64 {
@@ -77,7 +102,7 @@ fn strength(score: f32, best: f32) -> f64 {
 pub(super) fn found_by(lists: &[(Technique, &[Hit])], id: Uuid) -> Vec<Found> {
     let find = |&(technique, hits): &(Technique, &[Hit])| {
         let place = hits.iter().position(|hit| hit.id == id)?;
-        Some(Found { technique, rank: place + 1, score: hits[place].score })
+        Some(Found { technique, rank: place + 1, score: hits[place].score, through: vec![] })
     };
     lists.iter().filter_map(find).collect()
 }
@@ -150,6 +175,19 @@ mod tests {
         assert!(score(&as_good, best) < score(&as_good, other) * FACT);
         let opposed = [hit(1, -0.1), hit(2, -0.2)];
         assert!(score(&opposed, best) > score(&opposed, other));
+    }
+
+    #[test]
+    fn mere_membership_stays_behind_what_words_find_well() {
+        let words: Vec<_> = (1..=10).map(|n| hit(n, 9.0 - 0.2 * n as f32)).collect();
+        let bare = [hit(100, 0.8), hit(101, 0.8), hit(102, 0.8)];
+        let fused = fuse(&[(Technique::Words, &words), (Technique::Entities, &bare)]);
+        let first: Vec<_> = fused.iter().take(10).map(|f| f.id.as_u128()).collect();
+        assert_eq!(first, (1..=10).collect::<Vec<_>>());
+        assert_eq!(fused.len(), 13);
+        let lifted = [hit(5, 0.8)];
+        let fused = fuse(&[(Technique::Words, &words), (Technique::Entities, &lifted)]);
+        assert_eq!(fused[0].id, Uuid::from_u128(5), "what is about the entity rises");
     }
 
     #[test]

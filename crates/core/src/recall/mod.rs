@@ -1,10 +1,16 @@
-//! Recall: words and meaning are searched at the same time, fused, weighed and explained.
+//! Recall: words, meaning and what the query is about are searched at the same time, fused, weighed
+//! and explained.
 //!
 //! What must not be seen is filtered before ranking, never after the cut; a technique that is
 //! missing or fails is named in the answer and the others serve.
 
+mod entity;
+mod expand;
 mod filter;
 mod fuse;
+mod item;
+mod names;
+mod search;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,7 +21,6 @@ use uuid::Uuid;
 
 use crate::Mnemic;
 use crate::audit::Reading;
-use crate::embed::{EmbedderState, Purpose};
 use crate::error::{Error, Result};
 use crate::grant::Readable;
 use crate::ids::MemoryId;
@@ -24,13 +29,14 @@ use crate::page::check_limit;
 use crate::principal::{Action, Operation, Principal, Scope};
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
+pub use entity::{Entity, Matched, Neighbour, Sight, Through};
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
+pub use item::ItemKind;
+use search::{Quest, Searches};
 
 pub const LIMIT_DEFAULT: usize = 10;
 pub const LIMIT_MAX: usize = 100;
-/// How long a recall waits for the vectors of what was written just before it.
-const FRESHNESS_WAIT: Duration = Duration::from_millis(250);
 
 /// What a search returns: a record and its score, greater being better.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,15 +51,25 @@ pub struct Hit {
 pub enum Technique {
     Words,
     Vectors,
+    /// What the query names or means, and what is told of it.
+    Entities,
+}
+
+/// The parts of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    Memories,
+    Entities,
 }
 
 impl Technique {
-    pub const ALL: [Self; 2] = [Self::Words, Self::Vectors];
+    pub const ALL: [Self; 3] = [Self::Words, Self::Vectors, Self::Entities];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Words => "words",
             Self::Vectors => "vectors",
+            Self::Entities => "entities",
         }
     }
 }
@@ -74,6 +90,8 @@ pub struct RecallRequest {
     pub as_of: Option<Timestamp>,
     /// As far as we knew at this moment.
     pub known_at: Option<Timestamp>,
+    /// Which parts of the answer; absent, all of them.
+    pub include: Option<Vec<Part>>,
     /// Absent, all of them.
     pub techniques: Option<Vec<Technique>>,
     pub explain: bool,
@@ -82,6 +100,8 @@ pub struct RecallRequest {
 #[derive(Debug, Clone)]
 pub struct Bundle {
     pub items: Vec<Recalled>,
+    /// What the query is about: what it names first, then what it means.
+    pub entities: Vec<Entity>,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
@@ -119,7 +139,16 @@ impl RecallRequest {
         check_optional_name("channel", self.channel.as_deref())?;
         check_optional_name("conversation_id", self.conversation_id.as_deref())?;
         if self.techniques.as_ref().is_some_and(Vec::is_empty) {
-            return Err(Error::invalid("techniques", "must name at least one of words, vectors"));
+            let problem = "must name at least one of words, vectors, entities";
+            return Err(Error::invalid("techniques", problem));
+        }
+        if self.include.as_ref().is_some_and(Vec::is_empty) {
+            let problem = "must name at least one of memories, entities";
+            return Err(Error::invalid("include", problem));
+        }
+        if !self.includes_memories() && !self.wants(Technique::Entities) {
+            let problem = "must have entities where nothing else is to be included";
+            return Err(Error::invalid("techniques", problem));
         }
         match (self.since, self.until) {
             (Some(since), Some(until)) if until <= since => {
@@ -131,6 +160,14 @@ impl RecallRequest {
 
     fn wants(&self, technique: Technique) -> bool {
         self.techniques.as_ref().is_none_or(|wanted| wanted.contains(&technique))
+    }
+
+    fn includes(&self, part: Part) -> bool {
+        self.include.as_ref().is_none_or(|wanted| wanted.contains(&part))
+    }
+
+    fn includes_memories(&self) -> bool {
+        self.includes(Part::Memories)
     }
 
     fn filter(&self, readable: Readable) -> SearchFilter {
@@ -154,30 +191,6 @@ impl RecallRequest {
     }
 }
 
-/// What one technique brought.
-struct Search {
-    technique: Technique,
-    hits: Vec<Hit>,
-    took: Duration,
-    degraded: Option<String>,
-}
-
-impl Search {
-    fn done(technique: Technique, started: Instant, outcome: Result<Vec<Hit>>) -> Self {
-        let (hits, degraded) = match outcome {
-            Ok(hits) => (hits, None),
-            Err(e) => {
-                tracing::warn!(technique = technique.as_str(), error = %e, "recall goes on without");
-                (vec![], Some(format!("{}: {e}", technique.as_str())))
-            }
-        };
-        let took = started.elapsed();
-        metrics::histogram!("mnemic_recall_technique_seconds", "technique" => technique.as_str())
-            .record(took.as_secs_f64());
-        Self { technique, hits, took, degraded }
-    }
-}
-
 static RECALL: Operation = Operation::new("recall", Action::ReadMemories);
 
 impl Mnemic {
@@ -187,9 +200,11 @@ impl Mnemic {
         request.check()?;
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
-        let searches = self.search_all(scope, request, &filter).await;
-        if searches.iter().all(|search| search.degraded.is_some()) {
-            return Err(self.first_failure(scope, request, &filter).await);
+        let quest = Quest { principal, scope, request, filter, limit, now: began };
+        let mut searches = self.search_all(&quest).await;
+        // When nothing served, the caller gets the reason as an error, not an empty answer.
+        if let Some(failure) = searches.take_failure() {
+            return Err(failure);
         }
         let mut items = self.weigh(principal, &searches, limit).await?;
         self.conceal(principal, items.iter_mut().map(|(item, _)| &mut item.memory).collect())
@@ -198,23 +213,35 @@ impl Mnemic {
             self.explain(scope, request, &searches, &mut items).await?;
         }
         let items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
-        let conversation = request.conversation_id.as_deref();
-        self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
-        let reading = Reading {
-            channel: request.channel.as_deref(),
-            conversation: request.conversation_id.as_deref(),
-            query: Some(&request.query),
-            found: items.iter().map(|item| item.memory.found()).collect(),
-        };
-        self.note_read(principal, &RECALL, &reading, began);
+        if !request.includes(Part::Entities) {
+            searches.entities.clear();
+        }
+        self.note_recalled(&quest, &items, &searches.entities);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
         Ok(Bundle {
             items,
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
+            entities: searches.entities,
             took,
         })
+    }
+
+    /// Counts what was returned and tells the audit of it.
+    fn note_recalled(&self, quest: &Quest<'_>, items: &[Recalled], entities: &[Entity]) {
+        let Quest { principal, scope, request, .. } = *quest;
+        let conversation = request.conversation_id.as_deref();
+        self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
+        self.reinforce.note_nodes(scope, entities.iter().map(|entity| entity.node.id));
+        let memories = items.iter().map(|item| item.memory.found());
+        let reading = Reading {
+            channel: request.channel.as_deref(),
+            conversation,
+            query: Some(&request.query),
+            found: memories.chain(entities.iter().flat_map(Entity::found)).collect(),
+        };
+        self.note_read(principal, &RECALL, &reading, quest.now);
     }
 
     /// What could not serve, and what could not serve in full.
@@ -222,10 +249,14 @@ impl Mnemic {
         &self,
         principal: &Principal,
         request: &RecallRequest,
-        searches: &[Search],
+        searches: &Searches,
     ) -> Vec<String> {
-        let mut degraded: Vec<_> =
-            searches.iter().filter_map(|search| search.degraded.clone()).collect();
+        let said = |search: &search::Search| {
+            let failure = search.failure.as_ref()?;
+            Some(format!("{}: {failure}", search.technique.as_str()))
+        };
+        let mut degraded: Vec<_> = searches.done.iter().filter_map(said).collect();
+        degraded.extend(searches.partly.iter().cloned());
         let waiting = self.fill.waiting_in(principal.scope());
         if degraded.is_empty() && waiting > 0 && request.wants(Technique::Vectors) {
             // How many would count what the caller may not see.
@@ -239,88 +270,13 @@ impl Mnemic {
         degraded
     }
 
-    async fn search_all(
-        &self,
-        scope: Scope,
-        request: &RecallRequest,
-        filter: &SearchFilter,
-    ) -> Vec<Search> {
-        let words = async {
-            if !request.wants(Technique::Words) {
-                return None;
-            }
-            let started = Instant::now();
-            let hits =
-                self.store.search_words(scope, &request.query, filter, FOUND_PER_TECHNIQUE).await;
-            Some(Search::done(Technique::Words, started, hits))
-        };
-        let vectors = async {
-            if !request.wants(Technique::Vectors) {
-                return None;
-            }
-            let started = Instant::now();
-            if let EmbedderState::Off = self.embedder.state() {
-                // Switched off on purpose is not a fault, but the answer still says so.
-                let degraded = Some("vectors: the embedding model is switched off".to_owned());
-                let took = started.elapsed();
-                return Some(Search {
-                    technique: Technique::Vectors,
-                    hits: vec![],
-                    took,
-                    degraded,
-                });
-            }
-            let hits = self.nearest(scope, &request.query, filter).await;
-            Some(Search::done(Technique::Vectors, started, hits))
-        };
-        // The first search of a workspace builds its index, and meanwhile a model that is being
-        // loaded can arrive: then the first answer is complete, too.
-        let (words, vectors) = if let EmbedderState::Loading(_) = self.embedder.state() {
-            (words.await, vectors.await)
-        } else {
-            tokio::join!(words, vectors)
-        };
-        [words, vectors].into_iter().flatten().collect()
-    }
-
-    /// The query is embedded while the vectors of what was just written are completed.
-    async fn nearest(&self, scope: Scope, query: &str, filter: &SearchFilter) -> Result<Vec<Hit>> {
-        let embedder = self.embedder.require()?;
-        let (vectors, ()) = tokio::join!(
-            embedder.embed(vec![query.to_owned()], Purpose::Query),
-            self.fill.settled(scope, FRESHNESS_WAIT),
-        );
-        let vector = vectors?.pop().ok_or_else(|| Error::internal("the model gave no vector"))?;
-        let stamp = embedder.stamp();
-        self.store.search_vectors(scope, stamp, &vector, filter, FOUND_PER_TECHNIQUE).await
-    }
-
-    /// When nothing served, the caller gets the reason as an error, not an empty answer.
-    async fn first_failure(
-        &self,
-        scope: Scope,
-        request: &RecallRequest,
-        filter: &SearchFilter,
-    ) -> Error {
-        let outcome = if request.wants(Technique::Words) {
-            self.store.search_words(scope, &request.query, filter, 1).await
-        } else {
-            self.nearest(scope, &request.query, filter).await
-        };
-        match outcome {
-            Err(e) => e,
-            Ok(_) => Error::new(crate::Code::StoreUnavailable, "search failed; try again"),
-        }
-    }
-
     async fn weigh(
         &self,
         principal: &Principal,
-        searches: &[Search],
+        searches: &Searches,
         limit: usize,
     ) -> Result<Vec<(Recalled, Factors)>> {
-        let lists: Vec<_> = searches.iter().map(|s| (s.technique, s.hits.as_slice())).collect();
-        let fused = fuse::fuse(&lists);
+        let fused = fuse::fuse(&searches.lists());
         // Twice as many as wanted are weighed, since weighing can change the order.
         let ids: Vec<_> =
             fused.iter().take(fuse::weighed_count(limit)).map(|f| MemoryId(f.id)).collect();
@@ -356,15 +312,14 @@ impl Mnemic {
         &self,
         scope: Scope,
         request: &RecallRequest,
-        searches: &[Search],
+        searches: &Searches,
         items: &mut [(Recalled, Factors)],
     ) -> Result<()> {
         let ids: Vec<_> = items.iter().map(|(item, _)| item.memory.id.0).collect();
         let words = self.store.matched_words(scope, &request.query, &ids).await?;
         for ((item, factors), matched_words) in items.iter_mut().zip(words) {
-            let lists: Vec<_> = searches.iter().map(|s| (s.technique, s.hits.as_slice())).collect();
             item.why = Some(Why {
-                found_by: fuse::found_by(&lists, item.memory.id.0),
+                found_by: found_by(searches, item.memory.id.0),
                 matched_words,
                 factors: *factors,
             });
@@ -373,8 +328,21 @@ impl Mnemic {
     }
 }
 
-fn reports(searches: &[Search]) -> Vec<TechniqueReport> {
-    let report =
-        |s: &Search| TechniqueReport { technique: s.technique, took: s.took, hits: s.hits.len() };
-    searches.iter().map(report).collect()
+fn found_by(searches: &Searches, id: Uuid) -> Vec<Found> {
+    let mut found = fuse::found_by(&searches.lists(), id);
+    for found in &mut found {
+        let mut through = searches.done.iter().filter(|it| it.technique == found.technique);
+        let through = through.find_map(|search| search.through.get(&id));
+        found.through = through.cloned().unwrap_or_default();
+    }
+    found
+}
+
+fn reports(searches: &Searches) -> Vec<TechniqueReport> {
+    let report = |search: &search::Search| TechniqueReport {
+        technique: search.technique,
+        took: search.took,
+        hits: search.hits.len(),
+    };
+    searches.done.iter().map(report).collect()
 }

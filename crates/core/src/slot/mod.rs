@@ -129,7 +129,11 @@ impl Mnemic {
     /// Removes all slots of a conversation; says how many there were.
     pub async fn clear_slots(&self, principal: &Principal, conversation: &str) -> Result<u64> {
         let shelf = self.shelf(principal, conversation)?;
-        count("clear", self.slots.slots.clear(&shelf, self.clock.now()).await)
+        self.clear_shelf(&shelf).await
+    }
+
+    pub(crate) async fn clear_shelf(&self, shelf: &Shelf) -> Result<u64> {
+        count("clear", self.slots.slots.clear(shelf, self.clock.now()).await)
     }
 
     /// Who may, and where: the workspace is the token's own.

@@ -10,6 +10,8 @@ mod answer;
 mod audit;
 mod conversation;
 mod edge;
+mod entity;
+mod erasure;
 mod job;
 mod memory;
 mod node;
@@ -29,6 +31,8 @@ pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use conversation::ConversationStore;
 pub use edge::EdgeStore;
+pub use entity::EntityStore;
+pub use erasure::{Epilogue, ErasureStore, TombstoneChange};
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
@@ -44,7 +48,7 @@ use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::ids::{EdgeId, MemoryId, NodeId, TurnId};
+use crate::ids::{EdgeId, MemoryId, NodeId, TokenId, TurnId};
 use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
@@ -120,6 +124,8 @@ pub enum Change {
     UpdateNode {
         node: Node,
         renamed: bool,
+        /// Whether its name or description is another, of which its vector is made.
+        retold: bool,
     },
     /// Removes a node of a domain, with its names, edges, vectors and kept answers.
     EraseNode {
@@ -132,6 +138,30 @@ pub enum Change {
         connection_id: String,
         slice: Slice,
     },
+    /// Removes what there is of a conversation, and its words from the audit; of all times, or
+    /// until one. When a memory was seen is not known, only that it was not before it was made.
+    EraseConversation {
+        id: String,
+        until: Option<Timestamp>,
+    },
+    /// Removes what is a user's beside records: kept answers, name and words in the audit; and
+    /// revokes these tokens, which must be all that the user has. Of all times, or until one.
+    EraseUser {
+        user: String,
+        tokens: Vec<TokenId>,
+        at: Timestamp,
+        until: Option<Timestamp>,
+    },
+    /// Removes kept answers that name a record.
+    EraseAnswers {
+        of: Uuid,
+    },
+    /// Says whose tokens made a record.
+    AddOwner {
+        item: Uuid,
+        user: String,
+    },
+    Tombstone(TombstoneChange),
     FinishRun(Run),
     /// Adds one to `times_referenced`; a citation that is there already is a lost race.
     CountCitation {
@@ -261,12 +291,22 @@ impl Change {
         }
     }
 
+    /// The record that is made, and so has an owner.
+    pub(crate) fn made(&self) -> Option<Uuid> {
+        match self {
+            Self::AddMemory(memory) => Some(memory.id.0),
+            Self::AddNode(node) => Some(node.id.0),
+            _ => None,
+        }
+    }
+
     /// The record whose vector is missing once the change is made.
     pub(crate) fn needs_vector(&self) -> Option<Uuid> {
         match self {
             Self::AddMemory(memory) | Self::UpdateMemory { memory, content_changed: true } => {
                 Some(memory.id.0)
             }
+            Self::AddNode(node) | Self::UpdateNode { node, retold: true, .. } => Some(node.id.0),
             _ => None,
         }
     }
@@ -287,12 +327,14 @@ pub trait Store:
     + MemoryStore
     + NodeStore
     + EdgeStore
+    + EntityStore
     + RunStore
     + AnswerStore
     + JobStore
     + AuditStore
     + AccessStore
     + ConversationStore
+    + ErasureStore
     + VectorStore
     + Search
     + Send

@@ -6,11 +6,11 @@ use uuid::Uuid;
 use crate::embed::ModelStamp;
 use crate::error::Result;
 use crate::principal::Scope;
-use crate::recall::{Hit, SearchFilter};
+use crate::recall::{Hit, ItemKind, SearchFilter};
 
 #[async_trait]
 pub trait Search {
-    /// By words, best first.
+    /// Memories by words, best first.
     async fn search_words(
         &self,
         scope: Scope,
@@ -18,17 +18,18 @@ pub trait Search {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>>;
-    /// By meaning, best first, with true cosines as scores. `stamp` is the model that made the
+    /// One kind of items by meaning, best first, with true cosines as scores. `stamp` is the model that made the
     /// query; where the vectors of another one are searched, it is `Code::ModelUnavailable`.
     async fn search_vectors(
         &self,
         scope: Scope,
+        kind: ItemKind,
         stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>>;
-    /// Which of the query's words each of the records has.
+    /// Which of the query's words each of the memories has.
     async fn matched_words(
         &self,
         scope: Scope,

@@ -6,10 +6,12 @@ use uuid::Uuid;
 use crate::embed::ModelStamp;
 use crate::error::Result;
 use crate::principal::Scope;
+use crate::recall::ItemKind;
 
 /// A text that waits for its vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unembedded {
+    pub kind: ItemKind,
     pub id: Uuid,
     pub text: String,
 }
@@ -17,6 +19,7 @@ pub struct Unembedded {
 /// A vector and the text that it was made of. It is taken only if the record still has that text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
+    pub kind: ItemKind,
     pub id: Uuid,
     pub text: String,
     pub vector: Vec<f32>,

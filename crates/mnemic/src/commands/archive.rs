@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, BufWriter, Cursor, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use mnemic_core::erasure::export_tombstones;
 use mnemic_core::{Code, Error};
 use mnemic_store::transfer::{self, Exported, Report};
 use serde_json::json;
@@ -20,6 +21,8 @@ use crate::attach::Attachment;
 use crate::cli::{ExportArgs, ImportArgs};
 use crate::client::Client;
 use crate::config::{CommonArgs, Config};
+use crate::graves::{self, Graves};
+use crate::home::Home;
 use crate::model::Fetch;
 use crate::output;
 use crate::owner::Lock;
@@ -127,12 +130,22 @@ async fn import_own(
             let (dir, lock) = lock(path).await?;
             clear_stages(dir.path(), &lock);
             let stage = Builder::new().prefix(STAGE_PREFIX).tempdir_in(dir.path())?;
+            let graves = Graves::gather(dir.path()).await?;
             let report = move_in(args, input, &stage, &target).await;
             drop(stage);
+            // Whether or not it got to its end, some rows may be there.
+            graves::tell(graves.settle().await?);
             drop(lock);
             report
         }
-        Place::Database(_) => move_in(args, input, &tempfile::tempdir()?, &target).await,
+        Place::Database(url) => {
+            let store = Home::open_database(url).await?;
+            let graveyard = export_tombstones(&*store).await?;
+            let report = move_in(args, input, &tempfile::tempdir()?, &target).await;
+            graves::tell(graves::lay(&*store, &graveyard).await?);
+            store.close().await;
+            report
+        }
     }?;
     conclude(common, &report, &called(&args.file), &target.describe())
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::migrate::{check_there, lock};
 use crate::cli::BackupArgs;
 use crate::config::{CommonArgs, Config};
+use crate::graves::{self, Graves};
 use crate::output;
 use crate::progress::Bar;
 
@@ -66,6 +67,7 @@ pub async fn restore(common: &CommonArgs, args: &BackupArgs) -> Result<()> {
     }
     let directory = Config::load(common)?.data_dir;
     let (dir, lock) = lock(&directory).await?;
+    let graves = Graves::gather(dir.path()).await?;
     let (database, file, force) = (dir.database(), args.file.clone(), args.force);
     let put_back = move || {
         let bar = Bar::of_bytes();
@@ -75,23 +77,28 @@ pub async fn restore(common: &CommonArgs, args: &BackupArgs) -> Result<()> {
         restored
     };
     let restored = tokio::task::spawn_blocking(put_back).await?;
-    drop(lock);
+    if restored.is_err() {
+        graves.leave();
+    }
     let Restored { bytes, checksum_compared, replaced } = restored?;
+    let back = graves.settle().await?;
+    drop(lock);
     if common.json {
         output::json(&json!({
             "data_dir": directory, "bytes": bytes, "replaced": replaced,
-            "checksum_compared": checksum_compared,
+            "checksum_compared": checksum_compared, "erased_again": back,
         }));
         return Ok(());
     }
     output::line(&format!("{bytes} bytes restored to {}", directory.display()));
+    graves::tell(back);
     if !checksum_compared {
         let sum = sqlite::checksum_path(&args.file);
         output::note(&format!("{} is not there, so only its structure was checked", sum.display()));
     }
     output::note(
-        "Its tokens work again. If the one in this directory is not among them, the next server \
-         or command makes another",
+        "Its tokens work again, but for those revoked since. If the one in this directory is not \
+         among them, the next server or command makes another",
     );
     Ok(())
 }

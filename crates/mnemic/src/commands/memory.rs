@@ -8,7 +8,7 @@ use mnemic_server::wire::memory::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{OWN, encoded, text_or_stdin};
+use super::{OWN, encoded, erase, text_or_stdin};
 use crate::cli::{MemoryCommand, RememberArgs};
 use crate::client::Client;
 use crate::config::CommonArgs;
@@ -22,7 +22,9 @@ pub async fn remember(client: &Client, common: &CommonArgs, args: RememberArgs) 
         domain: args.domain,
         topic: args.topic,
         confidence: args.confidence,
+        entities: (!args.entities.is_empty()).then_some(args.entities),
         supersedes: args.supersedes,
+        revive: args.revive.then_some(true),
         ..MemoryRequest::default()
     };
     let memory: MemoryResponse =
@@ -40,11 +42,12 @@ pub async fn promote(client: &Client, common: &CommonArgs, id: Uuid) -> Result<(
 }
 
 pub async fn forget(client: &Client, common: &CommonArgs, id: Uuid, hard: bool) -> Result<()> {
-    client.delete(&format!("{OWN}/memories/{id}?hard={hard}")).await?;
+    let answer = client.delete(&format!("{OWN}/memories/{id}?hard={hard}")).await?;
+    if hard {
+        return erase::show(common, answer);
+    }
     if common.json {
         output::json(&json!({"id": id, "hard": hard}));
-    } else if hard {
-        output::line(&format!("erased {id}"));
     } else {
         output::line(&format!("forgot {id}; `mnemic memory restore {id}` brings it back"));
     }

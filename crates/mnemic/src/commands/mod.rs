@@ -8,6 +8,7 @@ mod conversation;
 mod db;
 mod doctor;
 mod domain;
+mod erase;
 mod foreign;
 mod grant;
 mod job;
@@ -66,6 +67,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Recall(args) => recall::recall(client, common, args).await,
         Command::Promote { id } => memory::promote(client, common, id).await,
         Command::Forget { id, hard } => memory::forget(client, common, id, hard).await,
+        Command::Erase(command) => erase::run(client, common, command).await,
         Command::Memory(command) => memory::run(client, common, command).await,
         Command::Ontology(command) => ontology::run(client, common, command).await,
         Command::Run(args) => run::finish(client, common, args).await,

@@ -3,14 +3,14 @@
 use anyhow::{Context as _, Result};
 use mnemic_server::wire::edge::{EdgeRequest, EdgeResponse};
 use mnemic_server::wire::node::{
-    ConnectionErasedResponse, MergeRequest, NodeRequest, NodeResponse, NodeSearchRequest,
-    NodeSearchResponse, SplitRequest, SplitResponse, TraverseRequest, TraverseResponse,
+    DirectionWire, MergeRequest, NodeRequest, NodeResponse, NodeSearchRequest, NodeSearchResponse,
+    SplitRequest, SplitResponse, TraverseRequest, TraverseResponse,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{OWN, encoded};
-use crate::cli::{NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
+use super::{OWN, encoded, erase};
+use crate::cli::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
 use crate::client::Client;
 use crate::config::CommonArgs;
 use crate::output;
@@ -29,8 +29,11 @@ pub async fn run(client: &Client, common: &CommonArgs, command: OntologyCommand)
             Ok(())
         }
         OntologyCommand::DeleteNode { id, hard } => {
-            client.delete(&format!("{nodes}/{id}?hard={hard}")).await?;
-            gone(common, id, if hard { "erased" } else { "deleted" });
+            let answer = client.delete(&format!("{nodes}/{id}?hard={hard}")).await?;
+            if hard {
+                return erase::show(common, answer);
+            }
+            gone(common, id, "deleted");
             Ok(())
         }
         OntologyCommand::CreateEdge { source, relation, target, properties, from, to } => {
@@ -76,6 +79,7 @@ async fn create_node(client: &Client, common: &CommonArgs, args: NodeArgs) -> Re
         domain: args.domain,
         salience: None,
         connection_id: args.connection,
+        revive: args.revive.then_some(true),
     };
     let path = format!("{OWN}/ontology/nodes");
     let node: NodeResponse = client.post(&path, &serde_json::to_value(request)?).await?;
@@ -109,6 +113,11 @@ async fn traverse(client: &Client, common: &CommonArgs, args: TraverseArgs) -> R
         relations: (!args.relations.is_empty()).then_some(args.relations),
         types: (!args.types.is_empty()).then_some(args.types),
         limit: args.limit,
+        direction: args.direction.map(|direction| match direction {
+            DirectionArg::Out => DirectionWire::Out,
+            DirectionArg::In => DirectionWire::In,
+            DirectionArg::Both => DirectionWire::Both,
+        }),
         ..TraverseRequest::default()
     })?;
     set(&mut request, "as_of", args.as_of);
@@ -124,7 +133,8 @@ async fn traverse(client: &Client, common: &CommonArgs, args: TraverseArgs) -> R
         output::line(&format!("{indent}{}  {}  {name}", node.id, node.node_type));
     }
     for edge in &graph.edges {
-        output::line(&format!("{}  {}  {}", edge.source_id, edge.relation, edge.target_id));
+        let EdgeResponse { id, source_id, relation, target_id, .. } = edge;
+        output::line(&format!("{id}  {source_id}  {relation}  {target_id}"));
     }
     if graph.truncated {
         output::note("there is more: narrow it, or raise --limit");
@@ -147,13 +157,7 @@ async fn split(client: &Client, common: &CommonArgs, args: SplitArgs) -> Result<
 
 async fn delete_connection(client: &Client, common: &CommonArgs, id: &str) -> Result<()> {
     let answer = client.delete(&format!("{OWN}/ontology/connections/{}", encoded(id))).await?;
-    let erased: ConnectionErasedResponse = serde_json::from_value(answer)?;
-    if common.json {
-        output::json(&erased);
-    } else {
-        output::line(&format!("erased {} nodes and {} edges", erased.nodes, erased.edges));
-    }
-    Ok(())
+    erase::show(common, answer)
 }
 
 fn object(text: Option<&str>) -> Result<Option<Map<String, Value>>> {

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use mnemic_server::wire::recall::{RecallItem, RecallRequest, RecallResponse};
+use mnemic_server::wire::entity::{EntityWire, WayWire};
+use mnemic_server::wire::recall::{
+    FoundWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
+};
 
 use super::OWN;
-use crate::cli::RecallArgs;
+use crate::cli::{RecallArgs, TechniqueArg};
 use crate::client::Client;
 use crate::config::CommonArgs;
 use crate::output;
@@ -24,6 +27,7 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
         limit: args.limit,
         channel: args.channel,
         as_of,
+        techniques: techniques(&args.techniques),
         explain: Some(args.explain),
         ..RecallRequest::default()
     };
@@ -44,7 +48,20 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
     for item in &found.items {
         show(item);
     }
+    for entity in &found.entities {
+        show_entity(entity);
+    }
     Ok(())
+}
+
+/// All of them, where none is named.
+fn techniques(named: &[TechniqueArg]) -> Option<Vec<TechniqueWire>> {
+    let wire = |technique: &TechniqueArg| match technique {
+        TechniqueArg::Words => TechniqueWire::Words,
+        TechniqueArg::Vectors => TechniqueWire::Vectors,
+        TechniqueArg::Entities => TechniqueWire::Entities,
+    };
+    (!named.is_empty()).then(|| named.iter().map(wire).collect())
 }
 
 fn show(item: &RecallItem) {
@@ -53,14 +70,7 @@ fn show(item: &RecallItem) {
     output::line(&format!("{:.3}  {kind}  {text}  [mem:{}]", item.score, item.id));
     let Some(why) = &item.why else { return };
     for found in &why.found_by {
-        let technique = match found.technique {
-            mnemic_server::wire::recall::TechniqueWire::Words => "words",
-            mnemic_server::wire::recall::TechniqueWire::Vectors => "vectors",
-        };
-        output::line(&format!(
-            "         {technique}: rank {}, score {:.3}",
-            found.rank, found.score
-        ));
+        show_found(found);
     }
     if !why.matched_words.is_empty() {
         output::line(&format!("         matched: {}", why.matched_words.join(", ")));
@@ -71,4 +81,30 @@ fn show(item: &RecallItem) {
          kind {:.2}, pinned {:.2}",
         f.temporal, f.recency, f.weight, f.confidence, f.kind, f.pinned
     ));
+}
+
+fn show_found(found: &FoundWire) {
+    let technique = match found.technique {
+        TechniqueWire::Words => "words",
+        TechniqueWire::Vectors => "vectors",
+        TechniqueWire::Entities => "entities",
+    };
+    let names: Vec<_> = found.through.iter().map(|step| output::one_line(&step.name)).collect();
+    let through =
+        if names.is_empty() { String::new() } else { format!(", through {}", names.join(" → ")) };
+    let (rank, score) = (found.rank, found.score);
+    output::line(&format!("         {technique}: rank {rank}, score {score:.3}{through}"));
+}
+
+fn show_entity(entity: &EntityWire) {
+    let name = output::one_line(&entity.name);
+    let node_type = output::one_line(&entity.node_type);
+    output::line(&format!("{:.3}  {node_type}  {name}  [node {}]", entity.score, entity.id));
+    for neighbour in &entity.neighbours {
+        let (other, relation) = (output::one_line(&neighbour.name), &neighbour.relation);
+        output::line(&match neighbour.direction {
+            WayWire::Out => format!("         {relation} → {other}"),
+            WayWire::In => format!("         {relation} ← {other}"),
+        });
+    }
 }

@@ -64,6 +64,19 @@ fn a_store_comes_back_to_the_byte() {
     assert!(first == export(&third, "third.jsonl").1);
 }
 
+/// The kept answers of what says nothing are `null`, and come along.
+#[test]
+fn a_store_in_which_something_was_deleted_comes_back_to_the_byte() {
+    let home = Home::new();
+    let node = home.ok(&["ontology", "create-node", "person", "Ann"]);
+    home.ok(&["ontology", "delete-node", &node]);
+    let (file, first) = export(&home, "all.jsonl");
+    let other = Home::new();
+    other.ok(&["import", text(&file)]);
+    let (_, again) = export(&other, "again.jsonl");
+    assert!(first == again, "the exports differ");
+}
+
 #[test]
 fn a_store_goes_into_a_database_and_out_again() {
     let home = filled();

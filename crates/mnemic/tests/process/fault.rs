@@ -46,6 +46,7 @@ async fn check_contents(server: &Server, kept: &[String]) {
 /// What a server does from the moment its disk is full until `free` makes room.
 async fn survives_a_full_disk(home: &Home, server: &mut Server, words: &str, free: impl FnOnce()) {
     let (mut kept, refusal) = write_until_refused(server).await;
+    assert!(!kept.is_empty(), "there was no room for anything");
     let detail = refusal["detail"].as_str().unwrap();
     assert!(detail.contains(words), "{detail}");
     for _ in 0..5 {
@@ -89,7 +90,9 @@ async fn a_file_that_may_not_grow_refuses_writes_until_it_may() {
         let done = Command::new("prlimit").args(["--pid", &pid, &limit]).status().unwrap();
         assert!(done.success());
     };
-    limit("400000");
+    let files = fs::read_dir(home.data()).unwrap().flatten();
+    let largest = files.map(|file| file.metadata().unwrap().len()).max().unwrap();
+    limit(&(largest + 300_000).to_string());
     let free = || limit("unlimited");
     survives_a_full_disk(&home, &mut server, "disk", free).await;
 }

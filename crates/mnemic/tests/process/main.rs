@@ -9,6 +9,7 @@ mod archive;
 mod backup;
 mod cli;
 mod database;
+mod erase;
 mod fault;
 mod hand_over;
 mod kill;

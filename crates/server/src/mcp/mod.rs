@@ -11,6 +11,7 @@ mod audit;
 mod conversation;
 mod domain;
 mod edge;
+mod erasure;
 mod grant;
 mod handler;
 mod input;

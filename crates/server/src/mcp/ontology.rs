@@ -12,14 +12,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::erasure;
 use super::input::{Beside, Subject};
 use super::text::{self, quoted};
 use super::tool::{Effect, Reply, Tool};
 use crate::wire::edge::{EdgeRequest, EdgeResponse};
+use crate::wire::erasure::ReceiptResponse;
 use crate::wire::node::{
-    ConnectionErasedResponse, MergeRequest, NodePatchRequest, NodeRequest, NodeResponse,
-    NodeSearchRequest, NodeSearchResponse, SplitRequest, SplitResponse, TraverseRequest,
-    TraverseResponse, VisitResponse,
+    MergeRequest, NodePatchRequest, NodeRequest, NodeResponse, NodeSearchRequest,
+    NodeSearchResponse, SplitRequest, SplitResponse, TraverseRequest, TraverseResponse,
+    VisitResponse,
 };
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -256,6 +258,9 @@ struct DeleteInput {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Deleted {
     id: Uuid,
+    /// What was erased, if it was erased for good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<ReceiptResponse>,
 }
 
 async fn delete_node(
@@ -264,14 +269,14 @@ async fn delete_node(
     input: DeleteInput,
 ) -> Result<Reply<Deleted>> {
     let DeleteInput { id, hard } = input;
-    let text = if hard {
-        mnemic.erase_node(&caller, NodeId(id)).await?;
-        format!("Erased the node {id} for good.")
-    } else {
-        mnemic.delete_node(&caller, NodeId(id)).await?;
-        format!("Deleted the node {id}.")
-    };
-    Ok(Reply { value: Deleted { id }, text })
+    if hard {
+        let receipt = ReceiptResponse::from(mnemic.erase_node(&caller, NodeId(id)).await?);
+        let text = format!("Erased the node {id} for good. {}", erasure::told(&receipt));
+        return Ok(Reply { value: Deleted { id, receipt: Some(receipt) }, text });
+    }
+    mnemic.delete_node(&caller, NodeId(id)).await?;
+    let text = format!("Deleted the node {id}.");
+    Ok(Reply { value: Deleted { id, receipt: None }, text })
 }
 
 async fn create_edge(
@@ -299,7 +304,7 @@ struct OfEdge {
 async fn delete_edge(mnemic: Arc<Mnemic>, caller: Caller, input: OfEdge) -> Result<Reply<Deleted>> {
     mnemic.unlink(&caller, EdgeId(input.id)).await?;
     let text = format!("The edge {} no longer holds.", input.id);
-    Ok(Reply { value: Deleted { id: input.id }, text })
+    Ok(Reply { value: Deleted { id: input.id, receipt: None }, text })
 }
 
 async fn merge_nodes(
@@ -334,10 +339,9 @@ async fn delete_connection(
     mnemic: Arc<Mnemic>,
     caller: Caller,
     input: OfConnection,
-) -> Result<Reply<ConnectionErasedResponse>> {
-    let slice = mnemic.erase_connection(&caller, &input.connection_id).await?;
-    let text = format!("Erased {} nodes and {} edges.", slice.nodes, slice.edges);
-    Ok(Reply { value: slice.into(), text })
+) -> Result<Reply<ReceiptResponse>> {
+    let receipt = mnemic.erase_connection(&caller, &input.connection_id).await?;
+    Ok(erasure::reply(receipt.into()))
 }
 
 fn push_node(text: &mut String, node: &NodeResponse) {

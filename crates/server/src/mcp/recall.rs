@@ -15,8 +15,8 @@ pub(super) fn tools() -> Vec<Tool> {
             "memory.recall",
             "Recall",
             Effect::Read,
-            "Find what is remembered about a question or task, by words and by meaning. Call it \
-             before you start work or answer from assumption. Facts are authoritative; memories \
+            "Find what is remembered about a question or task, by words, by meaning and through \
+             whom and what it names. Call it before you start work or answer from assumption. Facts are authoritative; memories \
              are suggestions. Cite what you use as [mem:<uuid>].",
             recall,
         )

@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    Profile, audit, conversation, domain, grant, input, job, memory, ontology, policy, recall, run,
-    schema, slot, workspace,
+    Profile, audit, conversation, domain, erasure, grant, input, job, memory, ontology, policy,
+    recall, run, schema, slot, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
@@ -199,6 +199,7 @@ impl Table {
             domain::tools(),
             grant::tools(),
             policy::tools(),
+            erasure::tools(),
         ];
         Self { tools: nouns.into_iter().flatten().collect(), dotted }
     }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use axum::Json as Answer;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use mnemic_core::Mnemic;
 use mnemic_core::conversation::{ConversationFilter, NewTurn};
 use mnemic_core::page::PageRequest;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Auth, ConversationId, Json, JsonArray, Keyed, NoParameters, Payload, Query};
+use super::extract::{Auth, ConversationId, Json, Keyed, NoParameters, OneOrMany, Query};
 use super::parameters::{ConversationPath, IdempotencyKey, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
@@ -95,24 +95,6 @@ async fn get(
     Ok(Answer(mnemic.get_conversation(&principal, &conversation).await?.into()))
 }
 
-/// One turn, or several in one transaction.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum TurnsRequest {
-    One(Box<TurnRequest>),
-    /// At most 1,000.
-    Many(Vec<TurnRequest>),
-}
-
-impl Payload for TurnsRequest {
-    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
-        if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
-        }
-        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
-    }
-}
-
 /// Stores one turn or several, all of them or none, and makes the conversation if need be.
 ///
 /// A turn that is there already is answered as it is and not stored again.
@@ -120,7 +102,7 @@ impl Payload for TurnsRequest {
     post, path = "/v1/workspaces/{ws}/conversations/{id}/turns", tag = "conversations",
     operation_id = "add_turns",
     params(ConversationPath, IdempotencyKey),
-    request_body(content = TurnsRequest, example = json!([
+    request_body(content = OneOrMany<TurnRequest>, example = json!([
         {"role": "user", "content": "When do we ship?", "index": 0},
         {"role": "assistant", "content": "On Friday at noon.", "index": 1}
     ])),
@@ -129,11 +111,11 @@ impl Payload for TurnsRequest {
 async fn add_turns(
     State(mnemic): State<Arc<Mnemic>>,
     ConversationId(conversation): ConversationId,
-    Keyed { caller, body }: Keyed<TurnsRequest>,
+    Keyed { caller, body }: Keyed<OneOrMany<TurnRequest>>,
 ) -> Result<(StatusCode, Answer<TurnsResponse>)> {
     let news: Vec<NewTurn> = match body {
-        TurnsRequest::One(one) => vec![(*one).into()],
-        TurnsRequest::Many(many) => many.into_iter().map(NewTurn::from).collect(),
+        OneOrMany::One(one) => vec![(*one).into()],
+        OneOrMany::Many(many) => many.into_iter().map(NewTurn::from).collect(),
     };
     let turns = mnemic.add_turns(&caller, &conversation, &news).await?;
     Ok((StatusCode::CREATED, Answer(turns.into())))

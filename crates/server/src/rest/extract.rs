@@ -12,8 +12,10 @@ use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use mnemic_core::principal::{Caller, Principal, RetryKey};
 use mnemic_core::{Code, Error};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
 
 use super::json;
 use crate::http::body;
@@ -97,6 +99,17 @@ impl<S: Send + Sync> FromRequestParts<S> for ConnectionId {
     }
 }
 
+/// The `{user}` of the path.
+pub(super) struct UserSegment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for UserSegment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "user").await.map(Self)
+    }
+}
+
 /// The `{slot}` of the path.
 pub(super) struct SlotSegment(pub String);
 
@@ -170,6 +183,25 @@ pub(super) struct NoParameters {}
 /// What a body can be read as.
 pub(super) trait Payload: Sized {
     fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self>;
+}
+
+/// One of something, or several to be taken in one transaction.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum OneOrMany<T> {
+    One(Box<T>),
+    /// At most 1,000.
+    Many(Vec<T>),
+}
+
+impl<T: DeserializeOwned> Payload for OneOrMany<T> {
+    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
+        // The first character decides, so that a mistake is reported for the form meant.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
+        }
+        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
+    }
 }
 
 /// A JSON object that must be there.
@@ -281,13 +313,35 @@ where
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let KeyedWith { caller, parameters: NoParameters {}, body } =
+            KeyedWith::from_request(request, state).await?;
+        Ok(Self { caller, body })
+    }
+}
+
+/// The same, of a request that takes parameters too.
+pub(super) struct KeyedWith<Q, P> {
+    pub caller: Caller,
+    pub parameters: Q,
+    pub body: P,
+}
+
+impl<S, Q, P> FromRequest<S> for KeyedWith<Q, P>
+where
+    S: Send + Sync,
+    Q: DeserializeOwned + Send,
+    P: Payload,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         let principal = principal(&parts)?;
-        Query::<NoParameters>::from_request_parts(&mut parts, state).await?;
+        let Query(parameters) = Query::from_request_parts(&mut parts, state).await?;
         let bytes = body::read(body).await?;
         let retry = retry_key(&parts, &bytes)?;
         let body = P::read(&parts.headers, &bytes)?;
-        Ok(Self { caller: Caller { principal, retry }, body })
+        Ok(Self { caller: Caller { principal, retry }, parameters, body })
     }
 }
 

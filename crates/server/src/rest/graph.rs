@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json as Answer;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use mnemic_core::Mnemic;
 use mnemic_core::edge::NewEdge;
@@ -16,17 +16,15 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::extract::{
-    Auth, Body, ConnectionId, Id, Json, JsonArray, Keyed, KeyedCaller, NoParameters, Payload, Query,
+    Auth, Body, ConnectionId, Id, Json, Keyed, KeyedCaller, NoParameters, OneOrMany, Query,
 };
 use super::node::status;
 use super::parameters::{IdempotencyKey, WorkspacePath};
 use super::responses::{BodyFaults, WriteFaults};
 use crate::http::problem::Result;
 use crate::wire::edge::{EdgeRequest, EdgeResponse};
-use crate::wire::node::{
-    ConnectionErasedResponse, NodeSearchRequest, NodeSearchResponse, TraverseRequest,
-    TraverseResponse,
-};
+use crate::wire::erasure::ReceiptResponse;
+use crate::wire::node::{NodeSearchRequest, NodeSearchResponse, TraverseRequest, TraverseResponse};
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default()
@@ -35,24 +33,6 @@ pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
         .routes(routes!(search))
         .routes(routes!(traverse))
         .routes(routes!(erase_connection))
-}
-
-/// One edge, or several in one transaction.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum EdgesRequest {
-    One(Box<EdgeRequest>),
-    /// At most 1,000.
-    Many(Vec<EdgeRequest>),
-}
-
-impl Payload for EdgesRequest {
-    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
-        if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
-        }
-        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
-    }
 }
 
 /// The edge, or all of them in the order given.
@@ -67,7 +47,7 @@ enum EdgesResponse {
 /// this relation already. Given an array, all of it or nothing.
 #[utoipa::path(
     post, path = "/v1/workspaces/{ws}/ontology/edges", tag = "ontology", operation_id = "create_edge",
-    params(WorkspacePath, IdempotencyKey), request_body = EdgesRequest,
+    params(WorkspacePath, IdempotencyKey), request_body = OneOrMany<EdgeRequest>,
     responses(
         (status = 201, description = "It is new", body = EdgesResponse),
         (status = 200, description = "It was there", body = EdgesResponse),
@@ -76,11 +56,11 @@ enum EdgesResponse {
 )]
 async fn link(
     State(mnemic): State<Arc<Mnemic>>,
-    Keyed { caller, body }: Keyed<EdgesRequest>,
+    Keyed { caller, body }: Keyed<OneOrMany<EdgeRequest>>,
 ) -> Result<Response> {
     let one = match body {
-        EdgesRequest::One(one) => NewEdge::from(*one),
-        EdgesRequest::Many(many) => {
+        OneOrMany::One(one) => NewEdge::from(*one),
+        OneOrMany::Many(many) => {
             let news: Vec<_> = many.into_iter().map(NewEdge::from).collect();
             let linked = mnemic.link_all(&caller, &news).await?;
             let created = linked.iter().any(|linked| linked.created);
@@ -169,13 +149,13 @@ struct ConnectionPath {
     delete, path = "/v1/workspaces/{ws}/ontology/connections/{id}", tag = "ontology",
     operation_id = "erase_connection",
     params(ConnectionPath, IdempotencyKey),
-    responses((status = 200, body = ConnectionErasedResponse), WriteFaults),
+    responses((status = 200, body = ReceiptResponse), WriteFaults),
 )]
 async fn erase_connection(
     State(mnemic): State<Arc<Mnemic>>,
     ConnectionId(id): ConnectionId,
     Query(NoParameters {}): Query<NoParameters>,
     KeyedCaller(caller): KeyedCaller,
-) -> Result<Answer<ConnectionErasedResponse>> {
+) -> Result<Answer<ReceiptResponse>> {
     Ok(Answer(mnemic.erase_connection(&caller, &id).await?.into()))
 }

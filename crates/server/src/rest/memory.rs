@@ -4,47 +4,34 @@ use std::sync::Arc;
 
 use axum::Json as Answer;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use mnemic_core::Mnemic;
 use mnemic_core::ids::MemoryId;
-use mnemic_core::memory::{MemoryFilter, NewMemory};
+use mnemic_core::memory::{Imported, MemoryFilter, NewMemory};
 use mnemic_core::page::PageRequest;
+use mnemic_core::principal::Caller;
+use mnemic_core::{Error, Mnemic};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Auth, Id, Json, JsonArray, Keyed, KeyedCaller, NoParameters, Payload, Query};
+use super::extract::{
+    Auth, Id, Json, Keyed, KeyedCaller, KeyedWith, NoParameters, OneOrMany, Query,
+};
 use super::parameters::{IdempotencyKey, MemoryPath, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
 use crate::wire::PageResponse;
-use crate::wire::memory::{KindWire, MemoryPatchRequest, MemoryRequest, MemoryResponse};
+use crate::wire::erasure::ReceiptResponse;
+use crate::wire::memory::{
+    KindWire, MemoryPatchRequest, MemoryRequest, MemoryResponse, SkippedResponse,
+};
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(create, list)).routes(routes!(get, patch, delete))
-}
-
-/// One memory, or several to be made in one transaction.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum MemoriesRequest {
-    One(Box<MemoryRequest>),
-    /// At most 1,000.
-    Many(Vec<MemoryRequest>),
-}
-
-impl Payload for MemoriesRequest {
-    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
-        // The first character decides, so that a mistake is reported for the form meant.
-        if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
-        }
-        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
-    }
 }
 
 /// The memory that was made, or all of them in the order given.
@@ -52,14 +39,41 @@ impl Payload for MemoriesRequest {
 #[serde(untagged)]
 enum MemoriesResponse {
     One(Box<MemoryResponse>),
-    Many { items: Vec<MemoryResponse> },
+    Many {
+        items: Vec<MemoryResponse>,
+        /// With `erased=skip`: those that were left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        skipped: Option<Vec<SkippedResponse>>,
+    },
+}
+
+/// What is to become of items of an array that were erased before.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ErasedWire {
+    /// Refuse all of it.
+    #[default]
+    Refuse,
+    /// Leave them out and list them.
+    Skip,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct CreateParameters {
+    /// `skip` leaves items of an array out that were erased before and lists them as `skipped`;
+    /// `refuse`, the default, refuses all of it.
+    #[serde(default)]
+    #[param(required = false, inline)]
+    erased: ErasedWire,
 }
 
 /// Makes a memory, or, given an array, all of its memories or none.
 #[utoipa::path(
     post, path = "/v1/workspaces/{ws}/memories", tag = "memories", operation_id = "create_memory",
-    params(WorkspacePath, IdempotencyKey),
-    request_body(content = MemoriesRequest, example = json!({"content": "The build needs Rust 1.95", "kind": "fact"})),
+    params(WorkspacePath, CreateParameters, IdempotencyKey),
+    request_body(content = OneOrMany<MemoryRequest>, example = json!({"content": "The build needs Rust 1.95", "kind": "fact"})),
     responses(
         (status = 201, body = MemoriesResponse, headers(("Location" = String, description = "Of a single memory"))),
         WriteFaults,
@@ -67,15 +81,18 @@ enum MemoriesResponse {
 )]
 async fn create(
     State(mnemic): State<Arc<Mnemic>>,
-    Keyed { caller, body }: Keyed<MemoriesRequest>,
+    KeyedWith { caller, parameters, body }: KeyedWith<CreateParameters, OneOrMany<MemoryRequest>>,
 ) -> Result<Response> {
+    let skip = parameters.erased == ErasedWire::Skip;
     let one = match body {
-        MemoriesRequest::One(one) => one,
-        MemoriesRequest::Many(many) => {
+        OneOrMany::One(_) if skip => {
+            let problem = "`skip` is for arrays; a single memory is made or refused";
+            return Err(Error::invalid("erased", problem).into());
+        }
+        OneOrMany::One(one) => one,
+        OneOrMany::Many(many) => {
             let news = many.into_iter().map(NewMemory::from).collect();
-            let made = mnemic.create_memories(&caller, news).await?;
-            let items = made.into_iter().map(Into::into).collect();
-            let answer = Answer(MemoriesResponse::Many { items });
+            let answer = Answer(create_many(&mnemic, &caller, news, skip).await?);
             return Ok((StatusCode::CREATED, answer).into_response());
         }
     };
@@ -84,6 +101,21 @@ async fn create(
         format!("/v1/workspaces/{}/memories/{}", caller.principal.workspace_id, memory.id);
     let answer = Answer(MemoriesResponse::One(Box::new(memory.into())));
     Ok((StatusCode::CREATED, [(LOCATION, location)], answer).into_response())
+}
+
+async fn create_many(
+    mnemic: &Mnemic,
+    caller: &Caller,
+    news: Vec<NewMemory>,
+    skip: bool,
+) -> Result<MemoriesResponse> {
+    let (made, skipped) = if skip {
+        let Imported { memories, skipped } = mnemic.import_memories(caller, news).await?;
+        (memories, Some(skipped.into_iter().map(Into::into).collect()))
+    } else {
+        (mnemic.create_memories(caller, news).await?, None)
+    };
+    Ok(MemoriesResponse::Many { items: made.into_iter().map(Into::into).collect(), skipped })
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -195,23 +227,27 @@ struct DeleteParameters {
     hard: bool,
 }
 
-/// Forgets a memory; it can be restored unless `hard` is set.
+/// Forgets a memory; it can be restored unless `hard` is set, which erases it with a receipt.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/memories/{id}", tag = "memories",
     operation_id = "delete_memory",
     params(MemoryPath, DeleteParameters, IdempotencyKey),
-    responses((status = 204, description = "It is gone"), WriteFaults),
+    responses(
+        (status = 200, description = "It was erased", body = ReceiptResponse),
+        (status = 204, description = "It is hidden"),
+        WriteFaults,
+    ),
 )]
 async fn delete(
     State(mnemic): State<Arc<Mnemic>>,
     Id(id): Id<MemoryId>,
     Query(parameters): Query<DeleteParameters>,
     KeyedCaller(caller): KeyedCaller,
-) -> Result<StatusCode> {
+) -> Result<Response> {
     if parameters.hard {
-        mnemic.erase_memory(&caller, id).await?;
-    } else {
-        mnemic.forget_memory(&caller, id).await?;
+        let receipt = ReceiptResponse::from(mnemic.erase_memory(&caller, id).await?);
+        return Ok(Answer(receipt).into_response());
     }
-    Ok(StatusCode::NO_CONTENT)
+    mnemic.forget_memory(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -130,7 +130,7 @@ async fn supersede(
     Id(id): Id<MemoryId>,
     Keyed { caller, body: Json(request) }: Keyed<Json<SupersedeRequest>>,
 ) -> Result<impl IntoResponse> {
-    let memory = mnemic.supersede_memory(&caller, id, request.content).await?;
+    let memory = mnemic.supersede_memory(&caller, id, request).await?;
     let location =
         format!("/v1/workspaces/{}/memories/{}", caller.principal.workspace_id, memory.id);
     Ok((StatusCode::CREATED, [(LOCATION, location)], Answer(MemoryResponse::from(memory))))

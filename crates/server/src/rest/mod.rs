@@ -5,6 +5,7 @@ mod audit;
 mod conversation;
 mod domain;
 mod episode;
+mod erasure;
 mod errors;
 mod extract;
 mod grant;
@@ -63,6 +64,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(run::router())
         .merge(recall::router())
         .merge(slot::router())
+        .merge(erasure::router())
         .merge(token::router())
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json as Answer;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mnemic_core::Mnemic;
 use mnemic_core::ids::NodeId;
@@ -16,10 +16,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::extract::{Auth, Id, Json, JsonArray, Keyed, KeyedCaller, NoParameters, Payload, Query};
+use super::extract::{Auth, Id, Json, Keyed, KeyedCaller, NoParameters, OneOrMany, Query};
 use super::parameters::{IdempotencyKey, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
 use crate::http::problem::Result;
+use crate::wire::erasure::ReceiptResponse;
 use crate::wire::node::{
     MergeRequest, NodePatchRequest, NodeRequest, NodeResponse, SplitRequest, SplitResponse,
 };
@@ -43,24 +44,6 @@ struct NodePath {
     id: Uuid,
 }
 
-/// One node, or several in one transaction.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum NodesRequest {
-    One(Box<NodeRequest>),
-    /// At most 1,000.
-    Many(Vec<NodeRequest>),
-}
-
-impl Payload for NodesRequest {
-    fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self> {
-        if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return JsonArray::read(headers, bytes).map(|JsonArray(many)| Self::Many(many));
-        }
-        Json::read(headers, bytes).map(|Json(one)| Self::One(Box::new(one)))
-    }
-}
-
 /// The node, or all of them in the order given.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
@@ -79,7 +62,7 @@ pub(super) fn status(created: bool) -> StatusCode {
 #[utoipa::path(
     post, path = "/v1/workspaces/{ws}/ontology/nodes", tag = "ontology", operation_id = "create_node",
     params(WorkspacePath, IdempotencyKey),
-    request_body(content = NodesRequest, example = json!({"type": "person", "name": "Ana Díaz", "aliases": ["Ana"]})),
+    request_body(content = OneOrMany<NodeRequest>, example = json!({"type": "person", "name": "Ana Díaz", "aliases": ["Ana"]})),
     responses(
         (status = 201, description = "It is new", body = NodesResponse, headers(("Location" = String, description = "Of a single node"))),
         (status = 200, description = "It was there", body = NodesResponse),
@@ -88,11 +71,11 @@ pub(super) fn status(created: bool) -> StatusCode {
 )]
 async fn create(
     State(mnemic): State<Arc<Mnemic>>,
-    Keyed { caller, body }: Keyed<NodesRequest>,
+    Keyed { caller, body }: Keyed<OneOrMany<NodeRequest>>,
 ) -> Result<Response> {
     let one = match body {
-        NodesRequest::One(one) => NewNode::from(*one),
-        NodesRequest::Many(many) => {
+        OneOrMany::One(one) => NewNode::from(*one),
+        OneOrMany::Many(many) => {
             let news: Vec<_> = many.into_iter().map(NewNode::from).collect();
             let upserted = mnemic.upsert_nodes(&caller, &news).await?;
             let created = upserted.iter().any(|upserted| upserted.created);
@@ -154,20 +137,24 @@ struct DeleteParameters {
     delete, path = "/v1/workspaces/{ws}/ontology/nodes/{id}", tag = "ontology",
     operation_id = "delete_node",
     params(NodePath, DeleteParameters, IdempotencyKey),
-    responses((status = 204, description = "It is gone"), WriteFaults),
+    responses(
+        (status = 200, description = "It was erased", body = ReceiptResponse),
+        (status = 204, description = "It is hidden"),
+        WriteFaults,
+    ),
 )]
 async fn delete(
     State(mnemic): State<Arc<Mnemic>>,
     Id(id): Id<NodeId>,
     Query(parameters): Query<DeleteParameters>,
     KeyedCaller(caller): KeyedCaller,
-) -> Result<StatusCode> {
+) -> Result<Response> {
     if parameters.hard {
-        mnemic.erase_node(&caller, id).await?;
-    } else {
-        mnemic.delete_node(&caller, id).await?;
+        let receipt = ReceiptResponse::from(mnemic.erase_node(&caller, id).await?);
+        return Ok(Answer(receipt).into_response());
     }
-    Ok(StatusCode::NO_CONTENT)
+    mnemic.delete_node(&caller, id).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// Makes two nodes one: names and edges go to the other, and this one is hidden.

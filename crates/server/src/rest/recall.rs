@@ -18,7 +18,8 @@ pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(recall))
 }
 
-/// Finds what bears on a question, by words and by meaning, best first.
+/// Finds what bears on a question, by words, by meaning and through the entities that it speaks of,
+/// best first.
 ///
 /// It changes nothing, so it takes no `Idempotency-Key`.
 #[utoipa::path(

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mnemic_core::audit::{AuditFilter, Entry, Level};
 use mnemic_core::page::PageRequest;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -91,9 +91,16 @@ pub struct AuditEntryResponse {
     pub success: bool,
     /// The code of the error, if it failed.
     pub error: Option<String>,
-    /// What the operation adds, such as what was written, at the level `verbose`.
+    /// What the operation adds, such as the counts of an erasure, or, at the level
+    /// `verbose`, what was written.
     #[schema(value_type = Option<Object>)]
+    #[schemars(schema_with = "object_or_null")]
     pub details: Option<Map<String, Value>>,
+}
+
+/// Any JSON object, or none.
+fn object_or_null(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": ["object", "null"], "additionalProperties": {}})
 }
 
 impl From<Entry> for AuditEntryResponse {

@@ -2,12 +2,15 @@
 
 use jiff::Timestamp;
 use mnemic_core::ids::MemoryId;
-use mnemic_core::memory::{Kind, Memory, MemoryPatch, NewMemory, Purge, Purged, Temporal};
+use mnemic_core::memory::{
+    Kind, Memory, MemoryPatch, NewMemory, Purge, Purged, Skipped, Temporal, Wording,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::erasure::ReceiptResponse;
 use super::nullable;
 
 /// `memory` is a suggestion, `fact` is authoritative.
@@ -116,6 +119,9 @@ pub struct MemoryRequest {
     /// The id of the memory that this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<Uuid>,
+    /// Store it even if the same was erased before; needs the role admin or member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revive: Option<bool>,
 }
 
 impl From<MemoryRequest> for NewMemory {
@@ -135,6 +141,7 @@ impl From<MemoryRequest> for NewMemory {
             valid_to: request.valid_to,
             pinned: request.pinned.unwrap_or(false),
             supersedes: request.supersedes.map(MemoryId),
+            revive: request.revive.unwrap_or(false),
         }
     }
 }
@@ -242,6 +249,8 @@ pub struct MemoryPatchRequest {
     pub valid_to: Option<Option<Timestamp>>,
     /// Marks it as replaced by this memory, which exists already.
     pub superseded_by: Option<Uuid>,
+    /// Take words and names even if they were erased before; needs the role admin or member.
+    pub revive: Option<bool>,
 }
 
 impl From<MemoryPatchRequest> for MemoryPatch {
@@ -259,6 +268,7 @@ impl From<MemoryPatchRequest> for MemoryPatch {
             valid_from: request.valid_from,
             valid_to: request.valid_to,
             superseded_by: request.superseded_by.map(MemoryId),
+            revive: request.revive.unwrap_or(false),
         }
     }
 }
@@ -277,6 +287,30 @@ pub struct SupersedeRequest {
     /// The words of the memory that takes its place.
     #[schema(min_length = 1, max_length = 32768)]
     pub content: String,
+    /// Take them even if they were erased before; needs the role admin or member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revive: Option<bool>,
+}
+
+impl From<SupersedeRequest> for Wording {
+    fn from(request: SupersedeRequest) -> Self {
+        Self { content: request.content, revive: request.revive.unwrap_or(false) }
+    }
+}
+
+/// An item of an import that was left out, because the same was erased before.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct SkippedResponse {
+    /// Its place in what was sent, from 0.
+    pub index: usize,
+    #[schema(value_type = String, format = DateTime)]
+    pub erased_at: Timestamp,
+}
+
+impl From<Skipped> for SkippedResponse {
+    fn from(Skipped { index, erased_at }: Skipped) -> Self {
+        Self { index, erased_at }
+    }
 }
 
 /// Which stale memories to erase; absent, all beyond the retention window.
@@ -308,11 +342,14 @@ pub struct PurgeResponse {
     pub dry_run: bool,
     /// Whether more are stale than one purge takes.
     pub more: bool,
+    /// Null where nothing was erased.
+    pub receipt: Option<ReceiptResponse>,
 }
 
 impl From<Purged> for PurgeResponse {
     fn from(purged: Purged) -> Self {
         let ids = purged.ids.into_iter().map(|id| id.0).collect();
-        Self { ids, dry_run: purged.dry_run, more: purged.more }
+        let receipt = purged.receipt.map(Into::into);
+        Self { ids, dry_run: purged.dry_run, more: purged.more, receipt }
     }
 }

@@ -7,6 +7,8 @@ pub mod audit;
 pub mod conversation;
 pub mod domain;
 pub mod edge;
+pub mod entity;
+pub mod erasure;
 pub mod grant;
 pub mod health;
 pub mod job;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mnemic_core::ids::EdgeId;
 use mnemic_core::node::{
     Direction, Match, NewNode, Node, NodeFilter, NodeHit, NodePatch, NodeSearch, NodeSplit,
-    Properties, Record, Slice, SplitNode, Subgraph, Traversal, Visit,
+    Properties, Record, SplitNode, Subgraph, Traversal, Visit,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub struct NodeRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub connection_id: Option<String>,
+    /// Make it even if the same was erased before; needs the role admin or member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revive: Option<bool>,
 }
 
 impl From<NodeRequest> for NewNode {
@@ -67,6 +70,7 @@ impl From<NodeRequest> for NewNode {
             properties: request.properties.unwrap_or_default(),
             salience: request.salience,
             connection_id: request.connection_id,
+            revive: request.revive.unwrap_or(false),
         }
     }
 }
@@ -92,6 +96,8 @@ pub struct NodePatchRequest {
     pub properties: Option<Properties>,
     #[schema(minimum = 0.0, maximum = 1.0)]
     pub salience: Option<f64>,
+    /// Take names even if they were erased before; needs the role admin or member.
+    pub revive: Option<bool>,
 }
 
 impl From<NodePatchRequest> for NodePatch {
@@ -103,6 +109,7 @@ impl From<NodePatchRequest> for NodePatch {
             description: request.description,
             properties: request.properties,
             salience: request.salience,
+            revive: request.revive.unwrap_or(false),
         }
     }
 }
@@ -442,19 +449,6 @@ impl From<Subgraph> for TraverseResponse {
             edges: edges.into_iter().map(Into::into).collect(),
             truncated,
         }
-    }
-}
-
-/// What came from a connection and was removed.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
-pub struct ConnectionErasedResponse {
-    pub nodes: u64,
-    pub edges: u64,
-}
-
-impl From<Slice> for ConnectionErasedResponse {
-    fn from(Slice { nodes, edges }: Slice) -> Self {
-        Self { nodes, edges }
     }
 }
 

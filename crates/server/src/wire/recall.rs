@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use mnemic_core::recall::{
-    Bundle, Factors, Found, RecallRequest as Wish, Recalled, Technique, TechniqueReport, Why,
+    Bundle, Factors, Found, Part, RecallRequest as Wish, Recalled, Technique, TechniqueReport, Why,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::entity::{EntityWire, ThroughWire};
 use super::memory::{KindWire, TemporalWire};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -18,6 +19,7 @@ use super::memory::{KindWire, TemporalWire};
 pub enum TechniqueWire {
     Words,
     Vectors,
+    Entities,
 }
 
 impl From<TechniqueWire> for Technique {
@@ -25,6 +27,7 @@ impl From<TechniqueWire> for Technique {
         match technique {
             TechniqueWire::Words => Self::Words,
             TechniqueWire::Vectors => Self::Vectors,
+            TechniqueWire::Entities => Self::Entities,
         }
     }
 }
@@ -34,15 +37,27 @@ impl From<Technique> for TechniqueWire {
         match technique {
             Technique::Words => Self::Words,
             Technique::Vectors => Self::Vectors,
+            Technique::Entities => Self::Entities,
         }
     }
 }
 
-/// The parts of the bundle that can be asked for.
+/// The parts of the bundle that can be asked for: memories, and the entities that the query is
+/// about, with what they are joined to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeWire {
     Memories,
+    Entities,
+}
+
+impl From<IncludeWire> for Part {
+    fn from(part: IncludeWire) -> Self {
+        match part {
+            IncludeWire::Memories => Self::Memories,
+            IncludeWire::Entities => Self::Entities,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -69,6 +84,7 @@ pub struct RecallRequest {
     pub kind: Option<KindWire>,
     /// Which parts of the bundle; absent, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1)]
     pub include: Option<Vec<IncludeWire>>,
     /// Only what was recorded at or after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,6 +123,7 @@ impl From<RecallRequest> for Wish {
             until: request.until,
             as_of: request.as_of,
             known_at: request.known_at,
+            include: request.include.map(|parts| parts.into_iter().map(Into::into).collect()),
             techniques: request
                 .techniques
                 .map(|techniques| techniques.into_iter().map(Into::into).collect()),
@@ -119,6 +136,9 @@ impl From<RecallRequest> for Wish {
 pub struct RecallResponse {
     /// Best first.
     pub items: Vec<RecallItem>,
+    /// What the query is about: what it names first, then what it means.
+    #[serde(default)]
+    pub entities: Vec<EntityWire>,
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
     pub took_ms: f64,
@@ -164,6 +184,9 @@ pub struct FoundWire {
     /// From 1.
     pub rank: usize,
     pub score: f32,
+    /// For `entities`: what led there, from what the query speaks of to what the item is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<ThroughWire>,
 }
 
 /// What the item's own properties multiplied its score by.
@@ -190,6 +213,7 @@ impl From<Bundle> for RecallResponse {
             .then(|| bundle.techniques.into_iter().map(Into::into).collect());
         Self {
             items: bundle.items.into_iter().map(Into::into).collect(),
+            entities: bundle.entities.into_iter().map(Into::into).collect(),
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,
@@ -232,7 +256,9 @@ impl From<Why> for WhyWire {
 
 impl From<Found> for FoundWire {
     fn from(found: Found) -> Self {
-        Self { technique: found.technique.into(), rank: found.rank, score: found.score }
+        let Found { technique, rank, score, through } = found;
+        let through = through.into_iter().map(Into::into).collect();
+        Self { technique: technique.into(), rank, score, through }
     }
 }
 

@@ -127,6 +127,16 @@ impl House {
         self.mnemic.authenticate(&self.operator).await.unwrap()
     }
 
+    /// A user who has a token.
+    pub(crate) async fn user(&self, name: &str) {
+        let wish = NewToken {
+            role: "member".to_owned(),
+            user: Some(name.to_owned()),
+            ..NewToken::default()
+        };
+        self.mnemic.create_token(&self.operator().await, wish).await.unwrap();
+    }
+
     /// The token of somebody with this role, in another workspace if one is named.
     pub(crate) async fn token(&self, workspace: Option<&str>, role: &str) -> String {
         let workspace = workspace.map(str::to_owned);

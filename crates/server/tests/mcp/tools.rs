@@ -64,6 +64,7 @@ async fn every_tool_answers_as_its_schema_says() {
         let client = house.client(era);
         let schemas = schemas(&client).await;
         let mut tried = BTreeSet::new();
+        house.user("ana").await;
         let id = client.remember("we deploy on Tuesdays").await;
         let old = client.remember("we deploy on Mondays").await;
         let stale = client.remember("lunch was good").await;
@@ -81,6 +82,7 @@ async fn every_tool_answers_as_its_schema_says() {
                 "memory_recall",
                 json!({"query": "deploy", "kind": "memory", "techniques": ["words"]}),
             ),
+            ("memory_recall", json!({"query": "does the API deploy", "explain": true})),
             ("memory_get", json!({"id": id})),
             ("memory_list", json!({"limit": 2})),
             ("memory_list", json!({"q": "deploy", "pinned": false})),
@@ -108,6 +110,9 @@ async fn every_tool_answers_as_its_schema_says() {
             ("slot_list", json!({"conversation_id": "c-1", "limit": 1})),
             ("slot_delete", json!({"conversation_id": "c-1", "slot": "plan"})),
             ("slot_clear", json!({"conversation_id": "c-1"})),
+            ("slot_set", json!({"conversation_id": "c-1", "slot": "plan", "value": 1})),
+            ("conversation_delete", json!({"conversation_id": "c-1"})),
+            ("user_delete", json!({"user": "ana"})),
             ("workspace_disable_memory", json!({})),
             ("workspace_enable_memory", json!({})),
             ("workspace_settings", json!({})),
@@ -295,4 +300,10 @@ async fn what_recall_tells_a_model_keeps_data_apart() {
     assert!(text.find("after review") < text.find("IGNORE"), "{text}");
     assert!(!text.lines().any(|line| line.starts_with("IGNORE")), "{text}");
     assert!(text.contains("Incomplete") && text.contains("vectors"), "{text}");
+    let told = json!({"content": "likes tea", "entities": ["Ana \n- Díaz"]});
+    assert_eq!(client.call("memory_remember", told).await["isError"], true, "a name is one line");
+    client.done("memory_remember", json!({"content": "likes tea", "entities": ["Ana"]})).await;
+    let result = client.call("memory_recall", json!({"query": "what of Ana?"})).await;
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("likes tea") && text.contains("\"entity\" \"Ana\""), "{text}");
 }

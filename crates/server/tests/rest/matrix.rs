@@ -46,6 +46,7 @@ impl Route {
             .replace("{id}", memory)
             .replace("{run_id}", "run-1")
             .replace("{slot}", "slot-1")
+            .replace("{user}", "ana")
             .replace("{name}", "reembed")
     }
 

@@ -37,7 +37,9 @@ async fn a_memory_lives_from_creation_to_erasure() {
     assert_eq!(id_of(&deleted["items"][0]), id_of(&made));
     house.act(&format!("{location}/restore")).await.expect(200);
     house.get(&location).await.expect(200);
-    house.delete(&format!("{location}?hard=true")).await.expect(204);
+    let receipt = house.delete(&format!("{location}?hard=true")).await.expect(200);
+    assert_eq!(receipt["subject"], json!({"type": "memory", "id": id_of(&made)}));
+    assert_eq!(receipt["counts"], json!({"edges": 1, "memories": 1}));
     house.act(&format!("{location}/restore")).await.refused(404, "not_found");
 }
 

@@ -41,8 +41,51 @@ async fn a_node_is_made_found_changed_and_deleted() {
     );
     house.delete(&path).await.expect(204);
     house.get(&path).await.refused(404, "not_found");
-    house.delete(&format!("{path}?hard=true")).await.expect(204);
+    house.delete(&format!("{path}?hard=true")).await.expect(200);
     house.delete(&format!("{path}?hard=true")).await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_recall_tells_of_the_entities_that_it_speaks_of() {
+    let house = House::new().await;
+    let recall = "/v1/workspaces/current/recall";
+    let new = json!({"type": "person", "name": "Ana Díaz", "aliases": ["Anita"],
+        "description": "a friend of the house"});
+    let ana = house.post(NODES, &new).await.expect(201);
+    let bo = person(&house, "Bo").await;
+    let edge = json!({"source_id": bo, "target_id": ana["id"], "relation": "KNOWS"});
+    house.post(EDGES, &edge).await.expect(201);
+    let told = json!({"content": "prefers oolong", "kind": "fact", "entities": ["Ana Díaz"]});
+    let told = house.post("/v1/workspaces/current/memories", &told).await.expect(201);
+    let ask = json!({"query": "what does Anita drink?", "explain": true});
+    let bundle = house.post(recall, &ask).await.expect(200);
+    assert_eq!(bundle["items"][0]["id"], told["id"]);
+    let found = &bundle["items"][0]["why"]["found_by"][0];
+    assert_eq!((&found["technique"], &found["rank"]), (&json!("entities"), &json!(1)));
+    assert_eq!(found["through"], json!([{"id": ana["id"], "name": "Ana Díaz"}]));
+    let entity = &bundle["entities"][0];
+    assert_eq!(entity["id"], ana["id"]);
+    assert_eq!((&entity["type"], &entity["name"]), (&json!("person"), &json!("Ana Díaz")));
+    assert_eq!((&entity["aliases"], &entity["matched"]), (&json!(["Anita"]), &json!("name")));
+    assert_eq!(entity["description"], "a friend of the house");
+    assert_eq!(
+        entity["neighbours"],
+        json!([{"id": bo, "type": "person", "name": "Bo", "relation": "KNOWS", "direction": "in"}])
+    );
+    let ask = |more: Value| {
+        let mut ask = json!({"query": "Anita"});
+        ask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ask
+    };
+    let only = house.post(recall, &ask(json!({"include": ["memories"]}))).await.expect(200);
+    assert_eq!((&only["entities"], &only["items"][0]["id"]), (&json!([]), &told["id"]));
+    let only = house.post(recall, &ask(json!({"include": ["entities"]}))).await.expect(200);
+    assert_eq!((&only["items"], &only["entities"][0]["id"]), (&json!([]), &ana["id"]));
+    let off = house.post(recall, &ask(json!({"techniques": ["words"]}))).await.expect(200);
+    assert_eq!((&off["items"], &off["entities"]), (&json!([]), &json!([])));
+    let unknown = house.post(recall, &ask(json!({"include": ["turns"]}))).await;
+    let detail = unknown.refused(400, "invalid_field");
+    assert!(detail.contains("memories") && detail.contains("entities"), "{detail}");
 }
 
 #[tokio::test]
@@ -134,6 +177,7 @@ async fn nodes_are_merged_split_and_go_with_their_connection() {
     let source = json!({"type": "page", "name": "Home", "connection_id": "my wiki/1"});
     house.post(NODES, &source).await.expect(201);
     let path = "/v1/workspaces/current/ontology/connections/my%20wiki%2F1";
-    assert_eq!(house.delete(path).await.expect(200), json!({"nodes": 1, "edges": 0}));
+    let counts = &house.delete(path).await.expect(200)["counts"];
+    assert_eq!((&counts["nodes"], counts.get("edges")), (&json!(1), None));
     house.delete(path).await.refused(404, "not_found");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::memory::Kind;
-use mnemic_core::recall::{FOUND_PER_TECHNIQUE, SearchFilter};
+use mnemic_core::recall::{FOUND_PER_TECHNIQUE, ItemKind, SearchFilter};
 use mnemic_recall::synthetic::{Noise, Vectors};
 use mnemic_store::postgres::PostgresEngine;
 use mnemic_store::{Scope, SearchEngine as _};
@@ -81,7 +81,14 @@ async fn measure(
     for number in 0..QUERIES + WARM_UP {
         let query = vectors.next(&mut noise);
         let scope = Scope::Workspace(workspace);
-        let search = engine.search_vectors(scope, stamp, &query, filter, FOUND_PER_TECHNIQUE);
+        let search = engine.search_vectors(
+            scope,
+            ItemKind::Memory,
+            stamp,
+            &query,
+            filter,
+            FOUND_PER_TECHNIQUE,
+        );
         let (took, hits) = timed(search).await;
         let (took_exact, truth) = timed(truth(place, workspace, &query, filter)).await;
         if number < WARM_UP {

@@ -1,4 +1,4 @@
--- What was done, by whom, and how it went.
+-- What was done, by whom, and how it went. Written with every change, so it is one tree and not two.
 CREATE TABLE audit (
     workspace_id BLOB NOT NULL REFERENCES workspaces (id),
     id BLOB NOT NULL,
@@ -20,4 +20,4 @@ CREATE TABLE audit (
     error TEXT,
     details TEXT,
     PRIMARY KEY (workspace_id, id, at)
-) STRICT;
+) STRICT, WITHOUT ROWID;

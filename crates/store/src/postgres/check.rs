@@ -24,7 +24,8 @@ const SIZE: &str = "
 static WORKSPACES: Statement =
     Statement::system("check.workspaces", "SELECT w.id FROM workspaces w ORDER BY w.id");
 
-/// What can be found must have its words listed, and nothing else may; a vector has its memory.
+/// What can be found must have its words listed, and nothing else may; a vector has its memory or
+/// node.
 static WORDS: Statement = Statement::workspace(
     "check.words",
     "SELECT count(*) AS rows FROM memories m
@@ -60,7 +61,8 @@ static VECTORS: Statement = Statement::workspace(
     "check.vectors",
     "SELECT count(*) AS rows FROM vectors v
      LEFT JOIN memories m ON m.workspace_id = $1 AND m.id = v.item_id
-     WHERE v.workspace_id = $1 AND m.id IS NULL",
+     LEFT JOIN nodes n ON n.workspace_id = $1 AND n.id = v.item_id
+     WHERE v.workspace_id = $1 AND m.id IS NULL AND n.id IS NULL",
 );
 
 pub(super) static ALL: &[&Statement] =

@@ -6,25 +6,95 @@ use serde_json::json;
 
 use crate::{Value, values};
 
-/// The condition on `memories m`. Takes the parameters of [`params`], from `$2` to `$11`.
+/// The condition on the rows of one kind of item: `memories m` or `nodes n`. What a kind does not
+/// have, it has as null, so that one filter fits all. Takes the parameters of [`params`], from `$2`
+/// to `$11`.
 macro_rules! passes {
-    () => {
-        "m.workspace_id = $1 AND m.deleted_at IS NULL
-         AND (m.channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
-         AND (m.kind = $3 OR $3 IS NULL)
-         AND (m.domain = CAST($4 AS jsonb)->>'is' OR $4->>'is' IS NULL)
-         AND (m.domain IS NULL
-              OR jsonb_exists($4->'names', m.domain) = CAST($4->>'listed' AS boolean))
-         AND (m.topic = $5 OR $5 IS NULL)
-         AND (m.pinned = $6 OR $6 IS NULL)
-         AND (m.created_at >= $7 OR $7 IS NULL)
-         AND (m.created_at < $8 OR $8 IS NULL)
-         AND ((coalesce(m.valid_from, m.created_at) <= $9
-               AND (m.valid_to IS NULL OR m.valid_to > $9)
-               AND (m.superseded_at IS NULL OR m.superseded_at > $9)) OR $9 IS NULL)
-         AND ((m.created_at <= $10
-               AND (m.superseded_at IS NULL OR m.superseded_at > $10)) OR $10 IS NULL)
-         AND (m.superseded_at IS NULL OR NOT $11)"
+    (memory) => {
+        passes!(
+            "m",
+            "m.kind",
+            "m.topic",
+            "m.pinned",
+            "m.valid_from",
+            "m.valid_to",
+            "m.superseded_at"
+        )
+    };
+    (node) => {
+        passes!(
+            "n",
+            "n.type",
+            "CAST(NULL AS text)",
+            "false",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)"
+        )
+    };
+    ($item:literal, $kind:literal, $topic:literal, $pinned:literal, $valid_from:literal,
+     $valid_to:literal, $superseded_at:literal) => {
+        concat!(
+            $item,
+            ".workspace_id = $1 AND ",
+            $item,
+            ".deleted_at IS NULL
+             AND (",
+            $item,
+            ".channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
+             AND (",
+            $kind,
+            " = $3 OR $3 IS NULL)
+             AND (",
+            $item,
+            ".domain = CAST($4 AS jsonb)->>'is' OR $4->>'is' IS NULL)
+             AND (",
+            $item,
+            ".domain IS NULL
+                  OR jsonb_exists($4->'names', ",
+            $item,
+            ".domain)
+                     = CAST($4->>'listed' AS boolean))
+             AND (",
+            $topic,
+            " = $5 OR $5 IS NULL)
+             AND (",
+            $pinned,
+            " = $6 OR $6 IS NULL)
+             AND (",
+            $item,
+            ".created_at >= $7 OR $7 IS NULL)
+             AND (",
+            $item,
+            ".created_at < $8 OR $8 IS NULL)
+             AND ((coalesce(",
+            $valid_from,
+            ", ",
+            $item,
+            ".created_at) <= $9
+                   AND (",
+            $valid_to,
+            " IS NULL OR ",
+            $valid_to,
+            " > $9)
+                   AND (",
+            $superseded_at,
+            " IS NULL OR ",
+            $superseded_at,
+            " > $9)) OR $9 IS NULL)
+             AND ((",
+            $item,
+            ".created_at <= $10
+                   AND (",
+            $superseded_at,
+            " IS NULL OR ",
+            $superseded_at,
+            " > $10))
+                  OR $10 IS NULL)
+             AND (",
+            $superseded_at,
+            " IS NULL OR NOT $11)"
+        )
     };
 }
 pub(super) use passes;

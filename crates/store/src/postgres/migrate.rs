@@ -28,7 +28,8 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(5, "0005", "sighting"),
     migration!(6, "0006", "words"),
     migration!(7, "0007", "node"),
-    migration!(8, "0008", "conversation"),
+    migration!(8, "0008", "erasure"),
+    migration!(9, "0009", "conversation"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -33,6 +33,7 @@ use deadpool_postgres::Pool;
 use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
+use mnemic_core::erasure::Files;
 
 pub use migrate::MIGRATIONS;
 pub use options::Options;
@@ -43,14 +44,17 @@ use self::retry::Patience;
 use self::session::{Access, Call, Outcome, Session};
 use self::turns::Turns;
 use self::words::Follow;
-use crate::{Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Step, Value};
+use crate::{
+    Batch, CheckDepth, Engine, Finding, Migration, Row, Scope, Statement, Step, Tally, Value,
+};
 
 /// Where the tables are.
 const SCHEMA: &str = "mnemic";
 
 /// The statements that only this engine has, for the tests that prepare each and prove its scope.
 pub fn statements() -> impl Iterator<Item = &'static Statement> {
-    [words::ALL, relist::ALL, nearest::ALL, check::ALL].into_iter().flatten().copied()
+    let lists = [words::ALL, relist::ALL, check::ALL];
+    lists.into_iter().flatten().copied().chain(nearest::all())
 }
 
 /// An open PostgreSQL database.
@@ -101,8 +105,13 @@ impl PostgresEngine {
         let mut calls: Vec<_> = batch.steps.iter().map(call).collect();
         calls.extend(follow.as_ref().map(Follow::question));
         let mut outcomes = session.begin(scope, &calls).await?;
+        let mut tally = Tally::default();
         for (step, outcome) in batch.steps.iter().zip(&outcomes) {
             step.judge(outcome.count)?;
+            tally.add(step, outcome.count);
+        }
+        if let Some(sequel) = &batch.sequel {
+            follow_up(&mut session, scope, sequel.steps(&tally)?).await?;
         }
         if let Some(follow) = follow
             && let Some(texts) = outcomes.pop()
@@ -117,6 +126,23 @@ impl PostgresEngine {
         session.commit().await?;
         Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
     }
+}
+
+/// Runs what could be told only from what a batch has done, in its transaction.
+async fn follow_up(
+    session: &mut Session,
+    scope: Scope,
+    mut steps: Vec<Step>,
+) -> Result<(), Failure> {
+    for step in &mut steps {
+        step.params = step.statement.arguments(scope, std::mem::take(&mut step.params))?;
+    }
+    let calls: Vec<_> = steps.iter().map(call).collect();
+    let outcomes = session.run(&calls).await?;
+    for (step, outcome) in steps.iter().zip(&outcomes) {
+        step.judge(outcome.count)?;
+    }
+    Ok(())
 }
 
 fn call(step: &Step) -> Call<'_> {
@@ -180,8 +206,8 @@ impl Engine for PostgresEngine {
 
     /// Deleted rows are the business of the database's own vacuum, and its log of its
     /// administrator: a user that owns nothing can hurry neither.
-    async fn scrub(&self) -> Result<()> {
-        Ok(())
+    async fn scrub(&self) -> Result<Files> {
+        Ok(Files::LeftToDatabase)
     }
 
     async fn turn_audit_days(&self, kept_from: Timestamp) -> Result<()> {

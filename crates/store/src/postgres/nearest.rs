@@ -6,7 +6,7 @@
 //! statement, because deciding what passes is most of the work under a narrow filter.
 
 use mnemic_core::Result;
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 
 use super::filter::{params, passes};
 use super::words::hit;
@@ -14,25 +14,27 @@ use crate::{Fields as _, Row, Statement, Value, values};
 
 /// What passes is found once, at most `$15` rows of it, and scanned only if that was all. Each row
 /// says how many were found; without a hit there is one row that says it alone.
-static SCAN: Statement = Statement::workspace(
-    "nearest.scan",
-    concat!(
-        "WITH passing AS MATERIALIZED (
-             SELECT m.id FROM memories m WHERE ",
-        passes!(),
-        " LIMIT $15
-         ), counted AS MATERIALIZED (
-             SELECT count(*) AS rows FROM passing
-         )
-         SELECT counted.rows, near.item_id, near.score
-         FROM counted LEFT JOIN LATERAL (
-             SELECT v.item_id, 1 - (v.vector <=> $14) AS score
-             FROM passing JOIN vectors v ON v.workspace_id = $1 AND v.item_id = passing.id
-             WHERE v.workspace_id = $1 AND v.model = $13 AND counted.rows < $15
-             ORDER BY v.vector <=> $14, v.item_id DESC LIMIT $12
-         ) AS near ON true"
-    ),
-);
+macro_rules! scan {
+    ($kind:ident, $table:literal, $id:literal) => {
+        Statement::workspace(
+            concat!("nearest.scan_", stringify!($kind)),
+            concat!(
+                "WITH passing AS MATERIALIZED (
+                     SELECT ", $id, " FROM ", $table, " WHERE ", passes!($kind), " LIMIT $15
+                 ), counted AS MATERIALIZED (
+                     SELECT count(*) AS rows FROM passing
+                 )
+                 SELECT counted.rows, near.item_id, near.score
+                 FROM counted LEFT JOIN LATERAL (
+                     SELECT v.item_id, 1 - (v.vector <=> $14) AS score
+                     FROM passing JOIN vectors v ON v.workspace_id = $1 AND v.item_id = passing.id
+                     WHERE v.workspace_id = $1 AND v.model = $13 AND counted.rows < $15
+                     ORDER BY v.vector <=> $14, v.item_id DESC LIMIT $12
+                 ) AS near ON true"
+            ),
+        )
+    };
+}
 
 /// How a graph is walked: on and on until enough have passed the filter.
 static WALK_SETTINGS: Statement = Statement::workspace(
@@ -43,34 +45,71 @@ static WALK_SETTINGS: Statement = Statement::workspace(
             set_config('enable_sort', 'off', true), CAST($1 AS uuid)",
 );
 
-macro_rules! walks {
-    ($($name:ident: $dimensions:literal;)*) => {
-        $(static $name: Statement = Statement::workspace(
-            concat!("nearest.walk_", $dimensions),
+macro_rules! walk {
+    ($kind:ident, $table:literal, $id:literal, $dimensions:literal) => {
+        Statement::workspace(
+            concat!("nearest.walk_", stringify!($kind), "_", $dimensions),
             concat!(
                 "SELECT v.item_id, 1 - (v.vector <=> $14) AS score
-                 FROM vectors v JOIN memories m ON m.workspace_id = $1 AND m.id = v.item_id
+                 FROM vectors v JOIN ",
+                $table,
+                " ON ",
+                $id,
+                " = v.item_id
                  WHERE v.workspace_id = $1 AND v.model = $13
-                   AND vector_dims(v.vector) = ", $dimensions, " AND ",
-                passes!(),
-                " ORDER BY CAST(v.vector AS halfvec(", $dimensions, "))
-                       <=> CAST($14 AS halfvec(", $dimensions, ")) LIMIT $12"
+                   AND vector_dims(v.vector) = ",
+                $dimensions,
+                " AND ",
+                passes!($kind),
+                " ORDER BY CAST(v.vector AS halfvec(",
+                $dimensions,
+                "))
+                       <=> CAST($14 AS halfvec(",
+                $dimensions,
+                ")) LIMIT $12"
             ),
-        );)*
-
-        /// A graph for each number of dimensions that the schema has an index for.
-        const WALKS: &[(usize, &Statement)] = &[$(($dimensions, &$name),)*];
-
-        pub(super) static ALL: &[&Statement] = &[&SCAN, &WALK_SETTINGS, $(&$name,)*];
+        )
     };
 }
 
-walks! {
-    WALK_384: 384;
-    WALK_768: 768;
-    WALK_1024: 1024;
-    WALK_1536: 1536;
-    WALK_3072: 3072;
+/// How one kind of item is searched.
+struct Ways {
+    scan: Statement,
+    /// One for each number of dimensions that the schema has a graph for.
+    walks: [(usize, Statement); 5],
+}
+
+macro_rules! ways {
+    ($kind:ident, $table:literal, $id:literal) => {
+        Ways {
+            scan: scan!($kind, $table, $id),
+            walks: [
+                (384, walk!($kind, $table, $id, 384)),
+                (768, walk!($kind, $table, $id, 768)),
+                (1024, walk!($kind, $table, $id, 1024)),
+                (1536, walk!($kind, $table, $id, 1536)),
+                (3072, walk!($kind, $table, $id, 3072)),
+            ],
+        }
+    };
+}
+
+static MEMORIES: Ways = ways!(memory, "memories m", "m.id");
+static NODES: Ways = ways!(node, "nodes n", "n.id");
+
+/// The one list of kinds here; another one is an entry of its own.
+fn ways(kind: ItemKind) -> &'static Ways {
+    match kind {
+        ItemKind::Memory => &MEMORIES,
+        ItemKind::Node => &NODES,
+    }
+}
+
+pub(super) fn all() -> impl Iterator<Item = &'static Statement> {
+    let of = |ways: &'static Ways| {
+        [&ways.scan].into_iter().chain(ways.walks.iter().map(|(_, walk)| walk))
+    };
+    ItemKind::ALL.into_iter().map(ways).flat_map(of).chain([&WALK_SETTINGS])
 }
 
 type Question = (&'static Statement, Vec<Value>);
@@ -78,6 +117,7 @@ type Question = (&'static Statement, Vec<Value>);
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
+    pub(super) kind: ItemKind,
     pub(super) model: &'a str,
     pub(super) query: &'a [f32],
     pub(super) filter: &'a SearchFilter,
@@ -89,13 +129,14 @@ impl Asked<'_> {
     pub(super) fn scan(self, scanned_max: usize) -> Question {
         let mut params = self.params();
         params.push(Value::Int(i64::try_from(scanned_max).unwrap_or(i64::MAX).saturating_add(1)));
-        (&SCAN, params)
+        (&ways(self.kind).scan, params)
     }
 
     /// The settings and the walk, to be run in one transaction; nothing, where there is no graph
     /// for as many dimensions.
     pub(super) fn walk(self) -> Option<[Question; 2]> {
-        let (_, walk) = WALKS.iter().find(|(dimensions, _)| *dimensions == self.query.len())?;
+        let mut walks = ways(self.kind).walks.iter();
+        let (_, walk) = walks.find(|(dimensions, _)| *dimensions == self.query.len())?;
         Some([(&WALK_SETTINGS, vec![]), (walk, self.params())])
     }
 

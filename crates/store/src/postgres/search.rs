@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
@@ -43,6 +43,7 @@ impl SearchEngine for PostgresEngine {
     async fn search_vectors(
         &self,
         scope: Scope,
+        kind: ItemKind,
         stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
@@ -52,7 +53,7 @@ impl SearchEngine for PostgresEngine {
             let detail = format!("the vectors of {} are not searched yet", stamp.key());
             return Err(Error::new(Code::ModelUnavailable, detail));
         }
-        let asked = Asked { model: &stamp.key(), query, filter, limit };
+        let asked = Asked { kind, model: &stamp.key(), query, filter, limit };
         let mut hits = match self.scan(scope, asked, self.options.scanned_max).await? {
             Some(hits) => hits,
             None => self.walk(scope, asked).await?,

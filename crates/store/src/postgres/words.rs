@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{B, K1, TERMS_MAX, TextTerms};
 use serde_json::json;
@@ -16,7 +16,6 @@ use uuid::Uuid;
 
 use super::filter::{params, passes};
 use super::session::{Call, Outcome};
-use crate::statements::memory;
 use crate::{Batch, Fields, Row, Scope, Statement, Value, values};
 
 /// What this engine keeps in tables and the embedded one in its index.
@@ -173,7 +172,7 @@ static SEARCH: Statement = Statement::workspace(
              GROUP BY posting.item_id ORDER BY score DESC, posting.item_id DESC LIMIT $17
          ) AS ranked CROSS JOIN LATERAL (
              SELECT 1 FROM memories m WHERE m.id = ranked.item_id AND ",
-        passes!(),
+        passes!(memory),
         " LIMIT 1
          ) AS passing
          ORDER BY ranked.score DESC, ranked.item_id DESC LIMIT $12"
@@ -214,8 +213,8 @@ pub(super) struct Follow {
 impl Follow {
     /// Nothing, where the batch touches nothing that is searched.
     pub(super) fn new(scope: Scope, batch: &Batch) -> Result<Option<Self>> {
-        let touched = batch.touched.iter().filter(|touched| touched.kind == memory::KIND);
-        let touched: BTreeSet<_> = touched.map(|touched| touched.id).collect();
+        let touched = batch.touched.iter().filter(|touched| touched.kind == ItemKind::Memory);
+        let touched: BTreeSet<_> = touched.filter_map(|touched| touched.id).collect();
         if touched.is_empty() {
             return Ok(None);
         }

@@ -6,12 +6,29 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use mnemic_core::Result;
-use mnemic_core::recall::SearchFilter;
+use mnemic_core::recall::{ItemKind, SearchFilter};
 use mnemic_recall::{Clause, Code, Document, Filter, Key, NUMBERS};
 
 use super::index::refused;
 use super::row_ref::RowRef;
-use crate::Fields;
+use crate::statements::{memory, node};
+use crate::{Fields, Statement};
+
+/// The statements that say what an index is told of one kind of item, all in the same columns.
+pub(super) struct Entries {
+    /// Of all of them; `$2` is the model whose vectors are searched.
+    pub(super) all: &'static Statement,
+    /// Of the one that is `$3`.
+    pub(super) one: &'static Statement,
+}
+
+/// The one list of kinds here; another one is an entry of its own.
+pub(super) fn of(kind: ItemKind) -> Entries {
+    match kind {
+        ItemKind::Memory => Entries { all: &memory::SEARCH_ENTRIES, one: &memory::SEARCH_ENTRY },
+        ItemKind::Node => Entries { all: &node::SEARCH_ENTRIES, one: &node::SEARCH_ENTRY },
+    }
+}
 
 const SUPERSEDED: &str = "superseded";
 const PINNED: &str = "pinned";

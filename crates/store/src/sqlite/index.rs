@@ -1,18 +1,19 @@
-//! The search index beside the database: one per workspace, built from the rows on first use,
-//! kept in step by the commit hook, evicted by size. It holds nothing that the rows do not.
+//! The search indexes beside the database: one per workspace and kind of item, built from the rows
+//! on first use, kept in step by the commit hook, evicted by size. They hold nothing that the rows
+//! do not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mnemic_core::embed::ModelStamp;
+use mnemic_core::recall::ItemKind;
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Document, Index};
 use uuid::Uuid;
 
-use super::entry::{Chunk, TagNames};
+use super::entry::{self, Chunk, TagNames};
 use super::hook::{Commit, CommitHook, Reader};
-use crate::statements::memory;
 use crate::{Scope, Touched, values};
 
 /// How much memory the indexes of all workspaces may take together.
@@ -21,16 +22,23 @@ pub const INDEX_BYTES_MAX_DEFAULT: usize = 4 * 1024 * 1024 * 1024;
 /// How many searches pass between two looks at the size of all indexes.
 const EVICTION_USES: u64 = 256;
 
+/// Whose index it is, and of what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Subject {
+    pub(super) workspace: Uuid,
+    pub(super) kind: ItemKind,
+}
+
 /// The indexes of all workspaces in use.
 pub struct Indexes {
-    entries: Mutex<HashMap<Uuid, Arc<Slot>>>,
+    entries: Mutex<HashMap<Subject, Arc<Slot>>>,
     model: RwLock<Option<ModelStamp>>,
     bytes_max: usize,
     /// Counts uses, to tell which index has not been used for longest.
     uses: AtomicU64,
 }
 
-/// One workspace's place. It outlives its removal from the map for those who hold it.
+/// One index's place. It outlives its removal from the map for those who hold it.
 pub(super) struct Slot {
     state: RwLock<State>,
     /// Held while the index is built, so that it is built once.
@@ -42,7 +50,7 @@ enum State {
     /// Nobody has built it yet.
     Absent,
     /// Being built: what is committed meanwhile is noted.
-    Building(Vec<Touched>),
+    Building(Vec<Uuid>),
     Ready(Box<Built>),
 }
 
@@ -86,21 +94,21 @@ impl Slot {
     }
 
     /// Completes a built index by what was committed meanwhile, and puts it in place. Runs
-    /// between two commits, so nothing can slip in.
+    /// between two commits, so nothing can slip in. Whether it was: meanwhile everything may have
+    /// changed.
     pub(super) fn install(
         &self,
         mut built: Built,
-        workspace: Uuid,
+        subject: Subject,
         reader: Reader<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let mut state = self.write();
-        if let State::Building(noted) = &*state {
-            for touched in noted {
-                refresh(&mut built, workspace, *touched, reader)?;
-            }
+        let State::Building(noted) = &*state else { return Ok(false) };
+        for id in noted {
+            refresh(&mut built, subject, *id, reader)?;
         }
         *state = State::Ready(Box::new(built));
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -127,10 +135,10 @@ impl Indexes {
         }
     }
 
-    pub(super) fn slot(&self, workspace: Uuid) -> Arc<Slot> {
+    pub(super) fn slot(&self, subject: Subject) -> Arc<Slot> {
         let used = self.uses.fetch_add(1, Ordering::Relaxed);
         let mut entries = self.entries();
-        let slot = entries.entry(workspace).or_insert_with(|| {
+        let slot = entries.entry(subject).or_insert_with(|| {
             Arc::new(Slot {
                 state: RwLock::new(State::Absent),
                 build: tokio::sync::Mutex::new(()),
@@ -142,11 +150,11 @@ impl Indexes {
     }
 
     pub(super) fn forget(&self, workspace: Uuid) {
-        self.entries().remove(&workspace);
+        self.entries().retain(|subject, _| subject.workspace != workspace);
     }
 
     /// Indexes grow by writes, too; summing them up for every search would cost too much.
-    pub(super) fn evict_now_and_then(&self, keep: Uuid) {
+    pub(super) fn evict_now_and_then(&self, keep: Subject) {
         if self.uses.load(Ordering::Relaxed).is_multiple_of(EVICTION_USES) {
             self.evict(keep);
         }
@@ -154,23 +162,26 @@ impl Indexes {
 
     /// Lets go of the least recently used indexes while all together are too large. The one
     /// in use stays, however large.
-    pub(super) fn evict(&self, keep: Uuid) {
+    pub(super) fn evict(&self, keep: Subject) {
         let mut entries = self.entries();
         let mut sizes: Vec<_> = entries
             .iter()
-            .map(|(id, slot)| (slot.used.load(Ordering::Relaxed), *id, slot.bytes()))
+            .map(|(subject, slot)| (slot.used.load(Ordering::Relaxed), *subject, slot.bytes()))
             .collect();
         let mut total: usize = sizes.iter().map(|(_, _, bytes)| bytes).sum();
         metrics::gauge!("mnemic_index_bytes").set(total as f64);
         sizes.sort_unstable();
-        for (_, id, bytes) in sizes {
+        for (_, subject, bytes) in sizes {
             if total <= self.bytes_max {
                 break;
             }
-            if id != keep && bytes > 0 {
-                entries.remove(&id);
+            if subject != keep && bytes > 0 {
+                entries.remove(&subject);
                 total -= bytes;
-                tracing::info!(workspace = %id, bytes, "index evicted");
+                tracing::info!(
+                    workspace = %subject.workspace, kind = subject.kind.as_str(), bytes,
+                    "index evicted"
+                );
             }
         }
     }
@@ -182,22 +193,32 @@ impl Indexes {
             .values()
             .map(|slot| slot.with(|built| built.index.len()).unwrap_or_default())
             .sum();
-        format!("{} workspaces, {items} items, {bytes} bytes in memory", entries.len())
+        let workspaces: HashSet<_> = entries.keys().map(|subject| subject.workspace).collect();
+        format!("{} workspaces, {items} items, {bytes} bytes in memory", workspaces.len())
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<Slot>>> {
+    fn entries(&self) -> MutexGuard<'_, HashMap<Subject, Arc<Slot>>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn follow(&self, workspace: Uuid, touched: &[Touched], reader: Reader<'_>) {
-        let Some(slot) = self.entries().get(&workspace).cloned() else { return };
+    fn follow(&self, subject: Subject, touched: &[Touched], reader: Reader<'_>) {
+        let of_kind = || touched.iter().filter(|touched| touched.kind == subject.kind);
+        if of_kind().next().is_none() {
+            return;
+        }
+        let Some(slot) = self.entries().get(&subject).cloned() else { return };
+        let ids: Option<Vec<Uuid>> = of_kind().map(|touched| touched.id).collect();
         let mut state = slot.write();
+        let Some(ids) = ids else {
+            *state = State::Absent;
+            return;
+        };
         match &mut *state {
             State::Absent => {}
-            State::Building(noted) => noted.extend_from_slice(touched),
+            State::Building(noted) => noted.extend(ids),
             State::Ready(built) => {
-                for &touched in touched {
-                    if let Err(e) = refresh(built, workspace, touched, reader) {
+                for id in ids {
+                    if let Err(e) = refresh(built, subject, id, reader) {
                         tracing::error!(error = %e, "the index lost a record; building it anew");
                         *state = State::Absent;
                         return;
@@ -211,8 +232,9 @@ impl Indexes {
 impl CommitHook for Indexes {
     fn committed(&self, commits: &[Commit<'_>], reader: Reader<'_>) {
         for commit in commits {
-            if let Scope::Workspace(workspace) = commit.scope {
-                self.follow(workspace, commit.touched, reader);
+            let Scope::Workspace(workspace) = commit.scope else { continue };
+            for kind in ItemKind::ALL {
+                self.follow(Subject { workspace, kind }, commit.touched, reader);
             }
         }
     }
@@ -223,26 +245,19 @@ impl CommitHook for Indexes {
 }
 
 /// Makes the index say of one record what its row says.
-fn refresh(built: &mut Built, workspace: Uuid, touched: Touched, reader: Reader<'_>) -> Result<()> {
-    if touched.kind != memory::KIND {
-        return Ok(());
-    }
+fn refresh(built: &mut Built, subject: Subject, id: Uuid, reader: Reader<'_>) -> Result<()> {
     let Built { index, model } = built;
     let model = model.as_ref().map(ModelStamp::key).unwrap_or_default();
+    let (scope, one) = (Scope::Workspace(subject.workspace), entry::of(subject.kind).one);
     let mut found = false;
-    reader.scan(
-        Scope::Workspace(workspace),
-        &memory::SEARCH_ENTRY,
-        values![model, touched.id],
-        |row| {
-            found = true;
-            let mut chunk = Chunk::default();
-            chunk.push(row, &mut TagNames::default())?;
-            chunk.lend(|documents| documents.iter().try_for_each(|it| put(index, it)))?
-        },
-    )?;
+    reader.scan(scope, one, values![model, id], |row| {
+        found = true;
+        let mut chunk = Chunk::default();
+        chunk.push(row, &mut TagNames::default())?;
+        chunk.lend(|documents| documents.iter().try_for_each(|it| put(index, it)))?
+    })?;
     if !found {
-        index.remove(touched.id.as_bytes());
+        index.remove(id.as_bytes());
     }
     Ok(())
 }

@@ -30,6 +30,7 @@ use std::{path::Path, sync::Arc};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
+use mnemic_core::erasure::Files;
 
 pub use backup::{Backup, backup, backup_bytes, checksum_path, partial_path};
 pub use hook::{Commit, CommitHook, NoHook, Reader};
@@ -144,9 +145,10 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
         self.readers.run(move |conn| check::check(conn, depth)).await
     }
 
-    async fn scrub(&self) -> Result<()> {
+    async fn scrub(&self) -> Result<Files> {
         let (scrubs, ticket) = (self.scrubs.clone(), self.scrubs.ask());
-        self.exclusive(move |reader| scrubs.scrub(ticket, reader.connection())).await?
+        let scrubbed = self.exclusive(move |reader| scrubs.scrub(ticket, reader.connection()));
+        scrubbed.await?.map(|()| Files::Rewritten)
     }
 
     async fn turn_audit_days(&self, _: Timestamp) -> Result<()> {

@@ -12,9 +12,10 @@ use rusqlite::Connection;
 
 use super::error::store_error;
 
-/// All writers wait for a rewrite, which takes about a second for 100 MB. Beyond this size only
-/// the log is cut, and copies in free space stay until they happen to be overwritten.
-const REWRITE_BYTES_MAX: i64 = 256 * 1024 * 1024;
+/// A rewrite builds its copy in memory up to this size, and in a file of the system's temporary
+/// directory (or that of `SQLITE_TMPDIR`) beyond it. All writers wait meanwhile, about a second
+/// for 100 MB: what was promised to be gone is gone, whatever the size.
+const MEMORY_BYTES_MAX: i64 = 256 * 1024 * 1024;
 
 /// Counts who asked, so that many who ask at once are served by one rewrite.
 #[derive(Debug, Default)]
@@ -45,15 +46,52 @@ fn rewrite(conn: &Connection) -> Result<()> {
     let failed = |error| store_error("scrubbing", error);
     let number = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(failed);
     let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
-    if bytes <= REWRITE_BYTES_MAX {
-        conn.execute_batch("VACUUM").map_err(failed)?;
-    } else {
-        tracing::warn!(bytes, "too large to be rewritten: copies of erased text may stay in it");
-    }
+    vacuum(conn, bytes > MEMORY_BYTES_MAX).map_err(failed)?;
     let busy = number("PRAGMA wal_checkpoint(TRUNCATE)")? != 0;
     if busy {
         let detail = "a long read holds the log; retry when it has ended";
         return Err(Error::new(Code::StoreUnavailable, detail));
     }
     Ok(())
+}
+
+fn vacuum(conn: &Connection, in_file: bool) -> rusqlite::Result<()> {
+    if !in_file {
+        return conn.execute_batch("VACUUM");
+    }
+    conn.execute_batch("PRAGMA temp_store = FILE")?;
+    let done = conn.execute_batch("VACUUM");
+    conn.execute_batch("PRAGMA temp_store = MEMORY")?;
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a store that is too large for memory is rewritten.
+    #[test]
+    fn a_rewrite_by_way_of_a_file_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("large.db");
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(
+            "PRAGMA temp_store = MEMORY;
+             CREATE TABLE songs (number INTEGER PRIMARY KEY, text TEXT);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+             INSERT INTO songs SELECT i, 'canary' || i || hex(zeroblob(i % 50)) FROM n;
+             UPDATE songs SET text = text || hex(zeroblob(200)) WHERE number % 3 = 0;
+             DELETE FROM songs WHERE number % 2 = 0;",
+        )
+        .unwrap();
+        let holds = || {
+            let held = std::fs::read(&path).unwrap();
+            held.windows(10).any(|window| window == b"canary1000")
+        };
+        assert!(holds(), "without secure deletion it stays, so that the rewrite is put to a test");
+        vacuum(&conn, true).unwrap();
+        assert!(!holds());
+        let place: i64 = conn.query_row("PRAGMA temp_store", [], |row| row.get(0)).unwrap();
+        assert_eq!(place, 2, "what comes next is in memory again");
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Index, cosine};
 use rusqlite::Connection;
@@ -14,9 +14,9 @@ use super::SqliteEngine;
 use super::connection::Location;
 use super::entry::{self, Chunk, TagNames};
 use super::error::store_error;
-use super::index::{Built, Indexes, Slot, refused};
+use super::index::{Built, Indexes, Slot, Subject, refused};
 use super::run;
-use crate::statements::{memory, vector};
+use crate::statements::vector;
 use crate::{Scope, SearchEngine, values};
 
 /// How many of the nearest are settled by their full vectors; further down the quantised
@@ -54,12 +54,13 @@ impl SearchEngine for EmbeddedEngine {
     async fn search_vectors(
         &self,
         scope: Scope,
+        kind: ItemKind,
         stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let slot = ready_slot(self, workspace_of(scope)?).await?;
+        let slot = ready_slot(self, subject(scope, kind)?).await?;
         let (model, query, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
         // Found and settled on one thread: each way to another one costs more than the work.
         let search = move |conn: &Connection| {
@@ -132,9 +133,9 @@ fn settle(
     Ok(())
 }
 
-fn workspace_of(scope: Scope) -> Result<Uuid> {
+fn subject(scope: Scope, kind: ItemKind) -> Result<Subject> {
     match scope {
-        Scope::Workspace(workspace) => Ok(workspace),
+        Scope::Workspace(workspace) => Ok(Subject { workspace, kind }),
         Scope::System => Err(Error::internal("a search needs a workspace")),
     }
 }
@@ -143,59 +144,63 @@ fn dropped() -> Error {
     Error::internal("the index was dropped during a search; try again")
 }
 
-/// Uses a workspace's index on a thread that may compute, building it first if need be.
+/// Uses the index of a workspace's memories on a thread that may compute, building it first if need be.
 async fn with_index<T: Send + 'static>(
     engine: &EmbeddedEngine,
     scope: Scope,
     use_index: impl FnOnce(&Built) -> T + Send + 'static,
 ) -> Result<T> {
-    let slot = ready_slot(engine, workspace_of(scope)?).await?;
+    let slot = ready_slot(engine, subject(scope, ItemKind::Memory)?).await?;
     tokio::task::spawn_blocking(move || slot.with(use_index))
         .await
         .map_err(|e| Error::internal("a search broke off").caused_by(e))?
         .ok_or_else(dropped)
 }
 
-async fn ready_slot(engine: &EmbeddedEngine, workspace: Uuid) -> Result<Arc<Slot>> {
-    let slot = engine.hook().slot(workspace);
+async fn ready_slot(engine: &EmbeddedEngine, subject: Subject) -> Result<Arc<Slot>> {
+    let slot = engine.hook().slot(subject);
     if slot.is_ready() {
-        engine.hook().evict_now_and_then(workspace);
+        engine.hook().evict_now_and_then(subject);
         return Ok(slot);
     }
     let building = slot.build.lock().await;
-    if !slot.is_ready() {
-        let built = build(engine, workspace, &slot).await;
+    while !slot.is_ready() {
+        let built = build(engine, subject, &slot).await;
         if built.is_err() {
             slot.give_up();
         }
         built?;
-        engine.hook().evict(workspace);
+        engine.hook().evict(subject);
     }
     drop(building);
     Ok(slot)
 }
 
-/// Builds an index as the hook's documentation describes.
-async fn build(engine: &EmbeddedEngine, workspace: Uuid, slot: &Arc<Slot>) -> Result<()> {
+/// Builds an index as the hook's documentation describes. Where everything changed meanwhile, it
+/// is not put in place.
+async fn build(engine: &EmbeddedEngine, subject: Subject, slot: &Arc<Slot>) -> Result<()> {
     let started = std::time::Instant::now();
     slot.begin();
     let model = engine.hook().model();
     let index = {
         let (location, model) = (engine.location.clone(), model.clone());
-        tokio::task::spawn_blocking(move || scan(&location, workspace, model.as_ref()))
+        tokio::task::spawn_blocking(move || scan(&location, subject, model.as_ref()))
             .await
             .map_err(|e| Error::internal("building the index broke off").caused_by(e))??
     };
     let (items, bytes) = (index.len(), index.bytes());
     let (slot, built) = (slot.clone(), Built { index, model });
-    engine.exclusive(move |reader| slot.install(built, workspace, reader)).await??;
+    let installed = engine.exclusive(move |reader| slot.install(built, subject, reader)).await??;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    tracing::info!(%workspace, items, bytes, took_ms, "index built");
+    let Subject { workspace, kind } = subject;
+    tracing::info!(
+        %workspace, kind = kind.as_str(), items, bytes, took_ms, installed, "index built"
+    );
     Ok(())
 }
 
 /// Reads on one thread while another fills the index.
-fn scan(location: &Location, workspace: Uuid, model: Option<&ModelStamp>) -> Result<Index> {
+fn scan(location: &Location, subject: Subject, model: Option<&ModelStamp>) -> Result<Index> {
     let (sender, receiver) = std::sync::mpsc::sync_channel::<Chunk>(BUILD_CHUNKS_WAITING);
     let dimensions = model.map(|model| model.dimensions);
     std::thread::scope(|threads| {
@@ -210,8 +215,8 @@ fn scan(location: &Location, workspace: Uuid, model: Option<&ModelStamp>) -> Res
         let (mut chunk, mut names) = (Chunk::default(), TagNames::default());
         let key = model.map(ModelStamp::key).unwrap_or_default();
         let stopped = || Error::internal("building the index stopped");
-        let scope = Scope::Workspace(workspace);
-        let read = location.scan(scope, &memory::SEARCH_ENTRIES, values![key], |row| {
+        let (scope, all) = (Scope::Workspace(subject.workspace), entry::of(subject.kind).all);
+        let read = location.scan(scope, all, values![key], |row| {
             chunk.push(row, &mut names)?;
             if chunk.len() == BUILD_CHUNK {
                 sender.send(std::mem::take(&mut chunk)).map_err(|_| stopped())?;

@@ -24,7 +24,8 @@ use super::{
     readers::closed,
     run,
 };
-use crate::{Batch, Row, Scope, Step, Touched};
+use crate::batch::Sequel;
+use crate::{Batch, Row, Scope, Step, Tally, Touched};
 
 type Rows = Vec<Vec<Row>>;
 type Task = Box<dyn FnOnce(Result<Reader<'_>>) + Send>;
@@ -38,6 +39,7 @@ enum Request {
 struct Write {
     scope: Scope,
     steps: Vec<Step>,
+    sequel: Option<Sequel>,
     touched: Vec<Touched>,
     answer: oneshot::Sender<Result<Rows>>,
 }
@@ -65,7 +67,8 @@ impl Writer {
     /// Applies a batch whose steps carry their full arguments already.
     pub(super) async fn write(&self, scope: Scope, batch: Batch) -> Result<Rows> {
         let (answer, answered) = oneshot::channel();
-        let write = Write { scope, steps: batch.steps, touched: batch.touched, answer };
+        let Batch { steps, touched, sequel } = batch;
+        let write = Write { scope, steps, sequel, touched, answer };
         self.requests.send(Request::Write(write)).await.map_err(|_| closed())?;
         answered.await.unwrap_or_else(|_| Err(broken_off()))
     }
@@ -251,8 +254,8 @@ fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Set
         if write.answer.is_closed() {
             continue;
         }
-        let Write { scope, steps, touched, answer } = write;
-        match apply(conn, steps) {
+        let Write { scope, steps, sequel, touched, answer } = write;
+        match apply(conn, scope, &steps, sequel.as_ref()) {
             Applied::Kept(rows) => settled.done.push(Done { scope, touched, rows, answer }),
             Applied::Undone(error) => settled.refused.push((error, answer)),
             Applied::Lost(error) => {
@@ -277,14 +280,13 @@ enum Applied {
     Lost(Error),
 }
 
-fn apply(conn: &Connection, steps: Vec<Step>) -> Applied {
+fn apply(conn: &Connection, scope: Scope, steps: &[Step], sequel: Option<&Sequel>) -> Applied {
     if let Err(error) = control(conn, "SAVEPOINT batch") {
         return Applied::Lost(error);
     }
-    let outcome = steps.into_iter().map(|step| run_step(conn, &step)).collect();
+    let outcome = run_steps(conn, scope, steps, sequel);
     if conn.is_autocommit() {
         let gone = || Error::internal("the transaction ended by itself");
-        let outcome: Result<Rows> = outcome;
         return Applied::Lost(outcome.err().unwrap_or_else(gone));
     }
     let undo = |error| match control(conn, "ROLLBACK TO batch") {
@@ -301,9 +303,26 @@ fn apply(conn: &Connection, steps: Vec<Step>) -> Applied {
     }
 }
 
-fn run_step(conn: &Connection, step: &Step) -> Result<Vec<Row>> {
+fn run_steps(
+    conn: &Connection,
+    scope: Scope,
+    steps: &[Step],
+    sequel: Option<&Sequel>,
+) -> Result<Rows> {
+    let mut tally = Tally::default();
+    let rows = steps.iter().map(|step| run_step(conn, step, &mut tally)).collect::<Result<_>>()?;
+    let following = sequel.map(|sequel| sequel.steps(&tally)).transpose()?;
+    for mut step in following.into_iter().flatten() {
+        step.params = step.statement.arguments(scope, std::mem::take(&mut step.params))?;
+        run_step(conn, &step, &mut tally)?;
+    }
+    Ok(rows)
+}
+
+fn run_step(conn: &Connection, step: &Step, tally: &mut Tally) -> Result<Vec<Row>> {
     let outcome = run::execute(conn, step.statement, &step.params)?;
     step.judge(outcome.count)?;
+    tally.add(step, outcome.count);
     Ok(outcome.rows)
 }
 

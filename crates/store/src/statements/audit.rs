@@ -96,9 +96,10 @@ pub(crate) fn list(
     limit: usize,
 ) -> Vec<Value> {
     let operation = filter.operation.as_deref();
-    let last = operation.map(|name| match name.strip_suffix('.') {
-        Some(_) => format!("{name}{}", char::MAX),
-        None => name.to_owned(),
+    // A noun alone stands for all that is done with it.
+    let last = operation.map(|name| match name.split_once('.') {
+        Some((_, verb)) if !verb.is_empty() => name.to_owned(),
+        _ => format!("{}.{}", name.trim_end_matches('.'), char::MAX),
     });
     let mut params = values![
         after,

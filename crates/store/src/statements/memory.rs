@@ -11,9 +11,6 @@ use super::access::{readable, readable_params};
 use super::{exactly_one, limit, names, names_from};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
-/// The name under which the search index is told of memories.
-pub(crate) const KIND: &str = "memory";
-
 macro_rules! columns {
     () => {
         "id, kind, channel, domain, topic, content, confidence, weight, source, source_ids, \

@@ -9,7 +9,9 @@ pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod conversation;
 pub(crate) mod edge;
+pub(crate) mod entity;
 pub(crate) mod episode;
+pub(crate) mod erasure;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
@@ -40,6 +42,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         node::ALL,
         node_search::ALL,
         walk::ALL,
+        entity::ALL,
         run::ALL,
         answer::ALL,
         vector::ALL,
@@ -47,6 +50,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         audit::ALL,
         access::ALL,
         sighting::ALL,
+        erasure::ALL,
         conversation::ALL,
         turn::ALL,
         episode::ALL,

@@ -184,7 +184,28 @@ static ERASE_CONNECTION: Statement = Statement::workspace(
     "DELETE FROM nodes WHERE workspace_id = $1 AND connection_id = $2",
 );
 
+/// What a search index is built of, in the columns that it is told of memories. Nodes are found by
+/// words through `node_words`, so the index need not know those.
+macro_rules! search_entries {
+    () => {
+        "SELECT n.id, '' AS content, n.type AS kind, n.channel, n.domain, NULL AS topic,
+                FALSE AS pinned, n.created_at, NULL AS valid_from, NULL AS valid_to,
+                NULL AS superseded_at, v.code
+         FROM nodes n LEFT JOIN vectors v
+           ON v.workspace_id = $1 AND v.item_id = n.id AND v.model = $2
+         WHERE n.workspace_id = $1 AND n.deleted_at IS NULL"
+    };
+}
+
+pub(crate) static SEARCH_ENTRIES: Statement =
+    Statement::workspace("node.search_entries", search_entries!());
+
+pub(crate) static SEARCH_ENTRY: Statement =
+    Statement::workspace("node.search_entry", concat!(search_entries!(), " AND n.id = $3"));
+
 pub(crate) static ALL: &[&Statement] = &[
+    &SEARCH_ENTRIES,
+    &SEARCH_ENTRY,
     &LOOKUP,
     &FIND_NAME,
     &FIND_BEARERS,
@@ -279,17 +300,18 @@ pub(crate) fn erase_words(id: NodeId) -> Step {
 
 pub(crate) fn erase_connection(connection_id: &str, slice: Slice) -> Vec<Step> {
     let parts = [
-        &ERASE_CONNECTION_NAMES,
-        &ERASE_CONNECTION_WORDS,
-        &ERASE_CONNECTION_VECTORS,
-        &ERASE_EDGES_FROM_CONNECTION,
-        &ERASE_EDGES_TO_CONNECTION,
+        (&ERASE_CONNECTION_NAMES, "node_names"),
+        (&ERASE_CONNECTION_WORDS, "node_words"),
+        (&ERASE_CONNECTION_VECTORS, "vectors"),
+        (&ERASE_EDGES_FROM_CONNECTION, "edges"),
+        (&ERASE_EDGES_TO_CONNECTION, "edges"),
     ];
-    let mut steps: Vec<_> =
-        parts.map(|statement| Step::new(statement, values![connection_id])).into();
+    let part = |(statement, noun)| Step::new(statement, values![connection_id]).counted(noun);
+    let mut steps: Vec<_> = parts.map(part).into();
     let nodes = Step::new(&ERASE_CONNECTION, values![connection_id])
         .expect(Expect::Rows(slice.nodes))
-        .otherwise(mnemic_core::Code::Stale, "nodes of the connection changed meanwhile");
+        .otherwise(mnemic_core::Code::Stale, "nodes of the connection changed meanwhile")
+        .counted("nodes");
     steps.push(nodes);
     steps
 }

@@ -27,6 +27,28 @@ fn every_statement_fits_the_schema() {
     }
 }
 
+/// A recall must not read all there is to find what a query speaks of.
+#[test]
+fn entities_are_found_by_indexes() {
+    let conn = database();
+    for statement in super::entity::ALL {
+        let sql = format!("EXPLAIN QUERY PLAN {}", statement.sql);
+        let mut explain = conn.prepare(&sql).unwrap();
+        let nulls = std::iter::repeat_n(rusqlite::types::Null, explain.parameter_count());
+        let nulls = rusqlite::params_from_iter(nulls);
+        let steps = explain.query_map(nulls, |row| row.get::<_, String>("detail")).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(steps.iter().any(|step| step.starts_with("SEARCH")), "{steps:?}");
+        // A walk through a whole workspace is a search by its id alone.
+        assert!(!steps.iter().any(|step| step.ends_with("(workspace_id=?)")), "{steps:?}");
+        for table in ["edges", "nodes", "node_aliases", "memories", "n", "a", "m"] {
+            let scan = format!("SCAN {table}");
+            let scans = steps.iter().any(|s| *s == scan || s.starts_with(&format!("{scan} ")));
+            assert!(!scans, "{}: {steps:?}", statement.name);
+        }
+    }
+}
+
 #[test]
 fn names_are_unique() {
     let names: Vec<_> = all().map(|statement| statement.name).collect();

@@ -7,14 +7,65 @@ use uuid::Uuid;
 
 use crate::{Fields, Row, Statement, Step, values};
 
+/// The texts that have vectors, one entry for each kind of item, of which `$which` says which are
+/// meant. A node's text is its name and, if it has one, its description.
+macro_rules! texts {
+    ($which:ident) => {
+        concat!(
+            "SELECT m.id, 'memory' AS kind, m.content AS text FROM memories m
+             WHERE m.workspace_id = $1 AND ",
+            $which!("m"),
+            " UNION ALL
+             SELECT n.id, 'node' AS kind, n.name || coalesce(': ' || n.description, '') AS text
+             FROM nodes n WHERE n.workspace_id = $1 AND ",
+            $which!("n")
+        )
+    };
+}
+
+macro_rules! that_one {
+    ($item:literal) => {
+        concat!($item, ".id = $2")
+    };
+}
+
+macro_rules! live_one {
+    ($item:literal) => {
+        concat!($item, ".id = $2 AND ", $item, ".deleted_at IS NULL")
+    };
+}
+
+/// Live, and without a vector of the model `$2`.
+macro_rules! missing {
+    ($item:literal) => {
+        concat!(
+            $item,
+            ".deleted_at IS NULL AND NOT EXISTS (
+                 SELECT 1 FROM vectors v
+                 WHERE v.workspace_id = $1 AND v.item_id = ",
+            $item,
+            ".id AND v.model = $2)"
+        )
+    };
+}
+
+macro_rules! missing_behind {
+    ($item:literal) => {
+        concat!("(", $item, ".id > $3 OR $3 IS NULL) AND ", missing!($item))
+    };
+}
+
 /// The vector is taken only for the very text that it was made of.
 static PUT: Statement = Statement::workspace(
     "vector.put",
-    "INSERT INTO vectors (workspace_id, item_id, model, code, vector)
-     SELECT $1, m.id, $3, $4, $5 FROM memories m
-     WHERE m.workspace_id = $1 AND m.id = $2 AND m.content = $6
-     ON CONFLICT (workspace_id, item_id, model)
-     DO UPDATE SET code = excluded.code, vector = excluded.vector",
+    concat!(
+        "INSERT INTO vectors (workspace_id, item_id, model, code, vector)
+         SELECT $1, t.id, $3, $4, $5 FROM (",
+        texts!(that_one),
+        ") AS t WHERE t.text = $6
+         ON CONFLICT (workspace_id, item_id, model)
+         DO UPDATE SET code = excluded.code, vector = excluded.vector"
+    ),
 );
 
 pub(crate) static LOOKUP: Statement = Statement::workspace(
@@ -24,26 +75,16 @@ pub(crate) static LOOKUP: Statement = Statement::workspace(
 
 pub(crate) static LIST_MISSING: Statement = Statement::workspace(
     "vector.list_missing",
-    "SELECT m.id, m.content FROM memories m
-     WHERE m.workspace_id = $1 AND (m.id > $2 OR $2 IS NULL) AND m.deleted_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM vectors v
-                       WHERE v.workspace_id = $1 AND v.item_id = m.id AND v.model = $3)
-     ORDER BY m.id LIMIT $4",
+    concat!(texts!(missing_behind), " ORDER BY id LIMIT $4"),
 );
 
 pub(crate) static COUNT_MISSING: Statement = Statement::workspace(
     "vector.count_missing",
-    "SELECT count(*) AS rows FROM memories m
-     WHERE m.workspace_id = $1 AND m.deleted_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM vectors v
-                       WHERE v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2)",
+    concat!("SELECT count(*) AS rows FROM (", texts!(missing), ") AS t"),
 );
 
-pub(crate) static LOOKUP_TEXT: Statement = Statement::workspace(
-    "vector.lookup_text",
-    "SELECT m.id, m.content FROM memories m
-     WHERE m.workspace_id = $1 AND m.id = $2 AND m.deleted_at IS NULL",
-);
+pub(crate) static LOOKUP_TEXT: Statement =
+    Statement::workspace("vector.lookup_text", texts!(live_one));
 
 static ERASE_OF: Statement = Statement::workspace(
     "vector.erase_of",
@@ -69,5 +110,6 @@ pub(crate) fn erase_of(id: Uuid) -> Step {
 }
 
 pub(crate) fn text_from_row(row: &Row) -> Result<Unembedded> {
-    Ok(Unembedded { id: row.uuid("id")?, text: row.string("content")? })
+    let kind = row.text("kind")?.parse()?;
+    Ok(Unembedded { kind, id: row.uuid("id")?, text: row.string("text")? })
 }

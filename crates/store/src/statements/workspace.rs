@@ -100,6 +100,8 @@ contents![
     "node_words",
     "node_aliases",
     "nodes",
+    "owners",
+    "tombstones",
 ];
 
 pub(crate) static ALL: &[&Statement] =

@@ -2,173 +2,129 @@
 
 use mnemic_core::ids::{MemoryId, NodeId};
 use mnemic_core::node::{Node, Slice};
+use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, job, memory, node, run, sighting, turn,
-    vector, walk,
+    access, answer, audit, conversation, edge, episode, erasure, job, memory, node, run, sighting,
+    turn, vector, walk,
 };
 use crate::{Batch, Step};
 
-pub(super) fn add_change(batch: &mut Batch, change: &Change) {
+pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Batch {
     match change {
-        Change::AddMemory(new) => {
-            batch.push(memory::add(new)).touch(memory::KIND, new.id.0);
-        }
+        Change::AddMemory(new) => batch.push(memory::add(new)).touch(ItemKind::Memory, new.id.0),
         Change::UpdateMemory { memory: changed, content_changed } => {
-            batch.push(memory::update(changed)).touch(memory::KIND, changed.id.0);
+            batch.push(memory::update(changed)).touch(ItemKind::Memory, changed.id.0);
             if *content_changed {
                 batch.push(vector::erase_of(changed.id.0));
             }
+            batch
         }
-        Change::RequireLive(id) => {
-            batch.push(memory::require_live(*id));
-        }
+        Change::RequireLive(id) => batch.push(memory::require_live(*id)),
         Change::EraseMemory { id, .. } => erase_memory(batch, *id, memory::erase(*id)),
         Change::EraseStale { id, before, .. } => {
-            erase_memory(batch, *id, memory::erase_stale(*id, *before));
+            erase_memory(batch, *id, memory::erase_stale(*id, *before))
         }
-        Change::AddEdge { edge: new, .. } => {
-            batch.push(edge::add(new));
-        }
-        Change::UpdateEdge { edge: changed, .. } => {
-            batch.push(edge::update(changed));
-        }
-        Change::CloseEdge { edge: closed, at, .. } => {
-            batch.push(edge::close(closed, *at));
-        }
-        Change::CloseEdgesOf { id, at } => {
-            for step in edge::close_of(*id, *at) {
-                batch.push(step);
-            }
-        }
-        Change::MoveEdge { id, from, to } => {
-            batch.push(edge::move_one(*id, *from, *to));
-        }
-        Change::MoveEdges { from, to, at } => {
-            for step in edge::move_all(*from, *to, *at) {
-                batch.push(step);
-            }
-        }
-        Change::RequireRecord(id) => {
-            batch.push(walk::require(*id));
-        }
+        Change::AddEdge { edge: new, .. } => batch.push(edge::add(new)),
+        Change::UpdateEdge { edge: changed, .. } => batch.push(edge::update(changed)),
+        Change::CloseEdge { edge: closed, at, .. } => batch.push(edge::close(closed, *at)),
+        Change::CloseEdgesOf { id, at } => batch.push_all(edge::close_of(*id, *at)),
+        Change::MoveEdge { id, from, to } => batch.push(edge::move_one(*id, *from, *to)),
+        Change::MoveEdges { from, to, at } => batch.push_all(edge::move_all(*from, *to, *at)),
+        Change::RequireRecord(id) => batch.push(walk::require(*id)),
         Change::AddNode(new) => {
-            batch.push(node::add(new));
-            add_names(batch, new);
+            batch.push(node::add(new)).touch(ItemKind::Node, new.id.0);
+            add_names(batch, new)
         }
-        Change::UpdateNode { node: changed, renamed } => {
-            batch.push(node::update(changed));
+        Change::UpdateNode { node: changed, renamed, retold } => {
+            batch.push(node::update(changed)).touch(ItemKind::Node, changed.id.0);
+            if *retold {
+                batch.push(vector::erase_of(changed.id.0));
+            }
             if *renamed {
                 batch.push(node::erase_names(changed.id)).push(node::erase_words(changed.id));
                 add_names(batch, changed);
             }
+            batch
         }
         Change::EraseNode { id, .. } => erase_node(batch, *id),
         Change::EraseConnection { connection_id, slice } => {
-            erase_connection(batch, connection_id, *slice);
+            erase_connection(batch, connection_id, *slice)
         }
-        Change::FinishRun(finished) => {
-            batch.push(run::finish(finished));
+        Change::EraseConversation { id, until } => {
+            batch.push_all(erasure::erase_conversation(id, *until))
         }
+        Change::EraseUser { user, tokens, at, until } => {
+            batch.push_all(erasure::erase_user(user, tokens, *at, *until))
+        }
+        Change::EraseAnswers { of } => batch.push(answer::erase_of(*of).counted("answers")),
+        Change::AddOwner { item, user } => batch.push(erasure::add_owner(*item, user)),
+        Change::Tombstone(change) => batch.push(erasure::tombstone(change)),
+        Change::FinishRun(finished) => batch.push(run::finish(finished)),
         Change::CountCitation { run_id, memory_id } => {
-            batch.push(run::cite(run_id, *memory_id)).push(memory::count_reference(*memory_id));
+            batch.push(run::cite(run_id, *memory_id)).push(memory::count_reference(*memory_id))
         }
-        Change::AddConversation(new) => {
-            batch.push(conversation::add(new));
-        }
-        Change::UpdateConversation(changed) => {
-            batch.push(conversation::update(changed));
-        }
-        Change::AddTurn(new) => {
-            batch.push(turn::add(new));
-        }
+        Change::AddConversation(new) => batch.push(conversation::add(new)),
+        Change::UpdateConversation(changed) => batch.push(conversation::update(changed)),
+        Change::AddTurn(new) => batch.push(turn::add(new)),
         Change::EraseTurn(id) => {
-            batch.push(turn::erase(*id)).push(vector::erase_of(id.0)).push(edge::erase_of(id.0));
+            batch.push(turn::erase(*id)).push(vector::erase_of(id.0)).push(edge::erase_of(id.0))
         }
-        Change::AddEpisode(new) => {
-            batch.push(episode::add(new));
-        }
-        Change::UpdateEpisode(changed) => {
-            batch.push(episode::update(changed));
-        }
-        Change::KeepAnswer(kept) => {
-            batch.push(answer::keep(kept));
-        }
-        Change::PutDomain(domain) => {
-            batch.push(access::put_domain(domain));
-        }
-        Change::EnsureDomain(domain) => {
-            batch.push(access::ensure_domain(domain));
-        }
-        Change::AddPolicy(policy) => {
-            batch.push(access::add_policy(policy));
-        }
-        Change::UpdatePolicy(policy) => {
-            batch.push(access::update_policy(policy));
-        }
-        Change::AddAudit(entry) => {
-            batch.push(audit::add(entry));
-        }
-        Change::HoldClaim { job, epoch, until } => {
-            batch.push(job::hold(job, *epoch, *until));
-        }
-        Change::FinishJob { job, epoch, run } => {
-            batch.push(job::finish(job, *epoch, run));
-        }
+        Change::AddEpisode(new) => batch.push(episode::add(new)),
+        Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
+        Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
+        Change::PutDomain(domain) => batch.push(access::put_domain(domain)),
+        Change::EnsureDomain(domain) => batch.push(access::ensure_domain(domain)),
+        Change::AddPolicy(policy) => batch.push(access::add_policy(policy)),
+        Change::UpdatePolicy(policy) => batch.push(access::update_policy(policy)),
+        Change::AddAudit(entry) => batch.push(audit::add(entry)),
+        Change::HoldClaim { job, epoch, until } => batch.push(job::hold(job, *epoch, *until)),
+        Change::FinishJob { job, epoch, run } => batch.push(job::finish(job, *epoch, run)),
     }
 }
 
-fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) {
+fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) -> &mut Batch {
     batch
         .push(memory::unlink(id))
-        .push(vector::erase_of(id.0))
+        .push(vector::erase_of(id.0).counted("vectors"))
         .push(edge::bridge(id.0))
-        .push(edge::erase_of(id.0))
-        .push(run::erase_citations(id))
-        .push(sighting::erase_of(id))
-        .push(answer::erase_of(id.0))
-        .push(audit::erase_of(id.0))
-        .push(erase)
-        .touch(memory::KIND, id.0);
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(run::erase_citations(id).counted("citations"))
+        .push(sighting::erase_of(id).counted("sightings"))
+        .push(answer::erase_of(id.0).counted("answers"))
+        .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(erasure::erase_owner(id.0))
+        .push(erase.counted("memories"))
+        .touch(ItemKind::Memory, id.0)
 }
 
 /// The names and words of a node that can be found.
-fn add_names(batch: &mut Batch, node: &Node) {
+fn add_names<'b>(batch: &'b mut Batch, node: &Node) -> &'b mut Batch {
     if node.deleted_at.is_some() {
-        return;
+        return batch;
     }
-    for step in node::add_names(node).into_iter().chain(node::add_words(node)) {
-        batch.push(step);
-    }
+    batch.push_all(node::add_names(node).into_iter().chain(node::add_words(node)))
 }
 
-fn erase_node(batch: &mut Batch, id: NodeId) {
+fn erase_node(batch: &mut Batch, id: NodeId) -> &mut Batch {
     batch
-        .push(node::erase_names(id))
-        .push(node::erase_words(id))
-        .push(vector::erase_of(id.0))
-        .push(edge::erase_of(id.0))
-        .push(answer::erase_of(id.0))
-        .push(audit::erase_of(id.0))
-        .push(node::erase(id));
+        .push(node::erase_names(id).counted("node_names"))
+        .push(node::erase_words(id).counted("node_words"))
+        .push(vector::erase_of(id.0).counted("vectors"))
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(answer::erase_of(id.0).counted("answers"))
+        .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(erasure::erase_owner(id.0))
+        .push(node::erase(id).counted("nodes"))
+        .touch(ItemKind::Node, id.0)
 }
 
-fn erase_connection(batch: &mut Batch, connection_id: &str, slice: Slice) {
-    for step in node::erase_connection(connection_id, slice) {
-        batch.push(step);
-    }
+fn erase_connection<'b>(batch: &'b mut Batch, connection_id: &str, slice: Slice) -> &'b mut Batch {
+    batch.push(erasure::erase_owners_of_connection(connection_id));
+    batch.push_all(node::erase_connection(connection_id, slice));
     batch
-        .push(answer::erase_of_connection(connection_id))
-        .push(audit::erase_of_connection(connection_id));
-}
-
-pub(super) fn erases(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::EraseMemory { .. }
-            | Change::EraseStale { .. }
-            | Change::EraseNode { .. }
-            | Change::EraseConnection { .. }
-    )
+        .push(answer::erase_of_connection(connection_id).counted("answers"))
+        .push(audit::erase_of_connection(connection_id).counted("audit_details"))
+        .touch_nodes()
 }

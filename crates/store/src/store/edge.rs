@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{EngineStore, own};
 use crate::statements::{edge, node, walk};
-use crate::{Row, SearchEngine, Value, values};
+use crate::{Row, SearchEngine, values};
 
 #[async_trait]
 impl<E: SearchEngine> EdgeStore for EngineStore<E> {
@@ -67,32 +67,20 @@ impl<E: SearchEngine> EdgeStore for EngineStore<E> {
         walk: &Walk,
         edges_max: usize,
     ) -> Result<Vec<Hops>> {
-        let plain: Vec<_> = from.iter().map(|id| walk::step(*id, walk, edges_max)).collect();
-        let (statement, params, each) = if walk.relations.is_empty() {
-            (&walk::STEP, plain, 1)
-        } else {
-            let by = |params: &Vec<Value>, relation: &String| {
-                let relation = Value::from(relation);
-                params.iter().cloned().chain([relation]).collect::<Vec<_>>()
-            };
-            let params = plain.iter().flat_map(|p| walk.relations.iter().map(|r| by(p, r)));
-            (&walk::STEP_BY, params.collect(), walk.relations.len())
-        };
-        let found = self.engine.read_each(own(scope), statement, params).await?;
+        let params = from.iter().flat_map(|id| walk::steps(*id, walk, edges_max)).collect();
+        let found = self.engine.read_each(own(scope), walk::statement(walk), params).await?;
+        let each = walk.relations.len().max(1);
         found.chunks(each).map(|results| hops(results, walk, edges_max)).collect()
     }
 }
 
 /// What the statements about one record found.
 fn hops(results: &[Vec<Row>], walk: &Walk, edges_max: usize) -> Result<Hops> {
-    let mut hops = Hops::default();
+    let mut all = Hops::default();
     for rows in results {
-        if let Some(first) = rows.first() {
-            hops.cut |= walk::was_cut(first, walk, edges_max)?;
-        }
-        for row in rows {
-            hops.found.extend(walk::hop_from_row(row)?);
-        }
+        let Hops { found, cut } = walk::hops(rows, walk, edges_max)?;
+        all.found.extend(found);
+        all.cut |= cut;
     }
-    Ok(hops)
+    Ok(all)
 }

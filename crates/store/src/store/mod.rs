@@ -6,6 +6,8 @@ mod audit;
 mod change;
 mod conversation;
 mod edge;
+mod entity;
+mod erasure;
 mod job;
 mod memory;
 mod node;
@@ -23,7 +25,7 @@ use mnemic_core::store::{Change, Finding, Store};
 use uuid::Uuid;
 
 use crate::{Batch, CheckDepth, Fields, Row, Scope, SearchEngine, Statement, Value};
-use change::{add_change, erases};
+use change::add_change;
 
 /// A store on an engine.
 pub struct EngineStore<E> {
@@ -114,14 +116,7 @@ impl<E: SearchEngine> Store for EngineStore<E> {
         for change in &changes {
             add_change(&mut batch, change);
         }
-        self.engine.write(own(scope), batch).await?;
-        if changes.iter().any(erases) {
-            // The rows are gone; a failure here leaves old pages in the log until the next time.
-            if let Err(e) = self.engine.scrub().await {
-                tracing::warn!(error = %e, "erased text may linger in the log for a while");
-            }
-        }
-        Ok(())
+        self.engine.write(own(scope), batch).await.map(drop)
     }
 
     async fn check(&self, thorough: bool) -> Result<Vec<Finding>> {

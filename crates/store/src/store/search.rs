@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::principal::Scope as Workspaced;
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use mnemic_core::store::Search;
 use uuid::Uuid;
 
@@ -26,12 +26,13 @@ impl<E: SearchEngine> Search for EngineStore<E> {
     async fn search_vectors(
         &self,
         scope: Workspaced,
+        kind: ItemKind,
         stamp: &ModelStamp,
         query: &[f32],
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        self.engine.search_vectors(own(scope), stamp, query, filter, limit).await
+        self.engine.search_vectors(own(scope), kind, stamp, query, filter, limit).await
     }
 
     async fn matched_words(

@@ -8,7 +8,7 @@ use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
 use super::{EngineStore, own};
-use crate::statements::{memory, vector};
+use crate::statements::vector;
 use crate::{Batch, SearchEngine, values};
 
 #[async_trait]
@@ -25,7 +25,7 @@ impl<E: SearchEngine> VectorStore for EngineStore<E> {
         limit: usize,
     ) -> Result<Vec<Unembedded>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let params = values![after, stamp.key(), limit];
+        let params = values![stamp.key(), after, limit];
         self.all(own(scope), &vector::LIST_MISSING, params, vector::text_from_row).await
     }
 
@@ -51,7 +51,7 @@ impl<E: SearchEngine> VectorStore for EngineStore<E> {
                     format!("a vector of {} has {} dimensions", stamp.key(), embedded.vector.len());
                 return Err(Error::new(Code::ModelUnavailable, detail));
             }
-            batch.push(vector::put(stamp, embedded)).touch(memory::KIND, embedded.id);
+            batch.push(vector::put(stamp, embedded)).touch(embedded.kind, embedded.id);
         }
         self.engine.write(own(scope), batch).await.map(drop)
     }

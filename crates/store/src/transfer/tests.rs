@@ -107,6 +107,8 @@ pub(super) async fn fill(path: &Path, tables: &[Arc<Table>]) -> Arc<dyn Side> {
                     match draw(column.kind) {
                         _ if Some(&*column.name) == table.owner() => Value::Uuid(*workspace),
                         _ if !needed && number % 3 == 0 => Value::Null,
+                        // Kept answers of what says nothing are so.
+                        Value::Json(_) if number % 4 == 1 => Value::Json(serde_json::Value::Null),
                         // It may have to be unique.
                         Value::Text(text) if needed => {
                             Value::Text(format!("{text}{workspace}{number}"))

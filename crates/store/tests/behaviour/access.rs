@@ -222,7 +222,7 @@ pub(crate) async fn what_may_not_be_read_is_like_what_never_was(w: World) {
             let refused = seen(w.mnemic.update_policy(&caller, id, &patch).await);
             assert_eq!(refused, ("not_found", "no such policy".to_owned()));
         }
-        let mine = w.remember(&who, "mine").await;
+        let mine = w.remember(&who, &format!("mine as {role}")).await;
         let by = async |id: MemoryId| {
             let patch = MemoryPatch { superseded_by: Some(id), ..MemoryPatch::default() };
             seen(w.mnemic.update_memory(&caller, mine.id, &patch).await)
@@ -461,16 +461,19 @@ pub(crate) async fn a_repetition_tells_nothing_of_a_domain_closed_since(w: World
 pub(crate) async fn an_explanation_counts_only_what_may_be_read(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
     for number in 0..5 {
-        w.create(&w.operator, secret(&format!("zebra {number}"))).await.unwrap();
+        let entities = vec!["Zebra".to_owned()];
+        let new = NewMemory { entities, ..secret(&format!("zebra {number}")) };
+        w.create(&w.operator, new).await.unwrap();
     }
-    w.remember(&w.operator, "zebra in the open").await;
+    let entities = vec!["Zebra".to_owned()];
+    w.create(&w.operator, NewMemory { entities, ..text("zebra in the open") }).await.unwrap();
     all_have_vectors(&w, &w.operator).await;
     let asked = RecallRequest { explain: true, ..query("zebra") };
     for (permission, hits) in [(Permission::Read, 6), (Permission::None, 1)] {
         let intern = with(&w, "intern", permission).await;
         let bundle = w.recall(&intern, &asked).await;
         assert_eq!(bundle.items.len(), hits);
-        assert_eq!(bundle.techniques.len(), 2);
+        assert_eq!(bundle.techniques.len(), 3);
         for report in &bundle.techniques {
             assert_eq!(report.hits, hits, "{:?}", report.technique);
         }

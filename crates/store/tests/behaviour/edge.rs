@@ -273,3 +273,19 @@ pub(crate) async fn memories_of_one_batch_share_what_they_name(w: World) {
     assert!(!ana.created);
     assert_eq!(walk(&w, ana.node.id.0, 1).await.nodes.len(), 4);
 }
+
+pub(crate) async fn a_relation_that_ended_can_begin_again(w: World) {
+    let (a, b) = (w.node(&person("Ana")).await, w.node(&person("Bo")).await);
+    let year = |year: i16| Some(format!("{year}-01-01T00:00:00Z").parse::<Timestamp>().unwrap());
+    let over = |from, to| NewEdge {
+        valid_from: year(from),
+        valid_to: to,
+        ..link(a.id.0, "KNOWS", b.id.0)
+    };
+    let link = async |new: NewEdge| w.mnemic.link(&w.as_operator(), &new).await.unwrap().edge;
+    link(over(2020, year(2021))).await;
+    let again = link(over(2022, None)).await;
+    assert_eq!((again.valid_from, again.valid_to), (year(2022), None));
+    let earlier = link(over(2019, None)).await;
+    assert_eq!((earlier.valid_from, earlier.valid_to), (year(2019), None));
+}

@@ -110,7 +110,7 @@ impl History {
             Event::Erase(place) => {
                 let id = self.memory(*place);
                 self.cited.remove(&id);
-                mnemic.erase_memory(&caller, id).await
+                mnemic.erase_memory(&caller, id).await.map(drop)
             }
         };
         if let Err(error) = outcome {

@@ -8,9 +8,11 @@
 
 mod access;
 mod audit;
+mod canary;
 mod citation;
 mod conversation;
 mod edge;
+mod entity;
 mod episode;
 mod erasure;
 mod grant;
@@ -29,6 +31,7 @@ mod slot;
 mod supersession;
 mod time;
 mod token;
+mod tombstone;
 mod workspace;
 mod world;
 
@@ -109,6 +112,8 @@ macro_rules! behaviour {
             }
             behaviour! { in node, $open:
                 a_node_is_found_by_any_of_its_names
+                a_name_is_one_nodes_within_its_domain
+                naming_an_entity_again_joins_it_to_the_node_that_is_there
                 a_name_counts_within_its_channel_and_type
                 a_name_may_be_its_own_alias
                 names_of_two_nodes_are_a_conflict_that_names_both
@@ -126,6 +131,7 @@ macro_rules! behaviour {
                 one_node_becomes_two
             }
             behaviour! { in edge, $open:
+                a_relation_that_ended_can_begin_again
                 an_edge_joins_any_two_records
                 what_is_wrong_with_an_edge_is_named
                 the_same_edge_again_is_the_same_edge
@@ -166,6 +172,32 @@ macro_rules! behaviour {
                 an_erased_memory_leaves_no_trace
                 a_forgotten_memory_can_still_be_erased
                 erased_text_is_in_no_corner_of_a_file_that_was_rearranged
+                a_receipt_counts_exactly_what_went
+                what_was_promoted_goes_with_its_origin
+                a_conversation_goes_with_all_that_is_its_own
+                a_user_goes_with_all_that_their_tokens_made
+                a_user_with_many_records_goes_in_portions
+                whoever_erases_themselves_is_not_named_by_it
+                only_who_may_write_to_a_domain_erases_in_it
+                a_repeated_erasure_gets_the_first_receipt
+                the_audit_has_the_counts_and_not_a_word
+            }
+            behaviour! { in tombstone, $open:
+                an_erased_text_does_not_come_back_by_itself
+                whoever_may_erase_may_revive
+                an_import_leaves_out_what_was_erased
+                an_erased_node_does_not_come_back_by_any_of_its_names
+                a_tombstone_acts_in_its_workspace_alone
+                a_text_erased_and_written_at_once_ends_erased_or_written
+                a_restored_backup_loses_what_was_erased_since
+                a_restored_backup_loses_users_and_conversations_erased_since
+                a_token_that_was_revoked_stays_so
+                imported_rows_lose_what_was_erased
+                what_was_erased_is_not_promoted
+            }
+            behaviour! { in canary, $open:
+                a_made_up_word_leaves_every_store
+                a_workspace_takes_every_word_with_it
             }
             behaviour! { in idempotency, $open:
                 a_repetition_gets_the_first_answer_and_has_no_effect
@@ -263,6 +295,17 @@ macro_rules! behaviour {
                 words_serve_while_a_new_model_moves_in
                 reembedding_fills_what_lacks_a_vector
                 a_restored_memory_is_found_by_meaning_again
+            }
+            behaviour! { in entity, $open:
+                a_name_leads_to_a_fact_that_shares_no_word_with_the_query
+                what_is_next_to_an_entity_is_told_behind_it
+                meaning_finds_an_entity_behind_those_that_are_named
+                the_nearest_nodes_follow_every_change
+                what_is_closed_to_a_role_is_no_entity_nor_told_of_one
+                what_entities_lead_to_passes_the_same_filters
+                many_memories_of_an_entity_do_not_push_out_what_words_find
+                a_query_that_names_nobody_finds_what_it_found_without
+                parts_of_the_answer_can_be_left_out
             }
             $(behaviour! { in recall, $cramped:
                 evicted_indexes_come_back_with_the_same_answers

@@ -38,6 +38,7 @@ pub(crate) async fn every_field_comes_back_as_it_was_given(w: World) {
         valid_to: Some(w.now() + DAY),
         pinned: true,
         supersedes: None,
+        revive: false,
     };
     let made = w.create(&w.operator, new.clone()).await.unwrap();
     let id = made.id;

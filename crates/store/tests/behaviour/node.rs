@@ -2,8 +2,10 @@
 
 use mnemic_core::edge::NewEdge;
 use mnemic_core::ids::{EdgeId, NodeId};
+use mnemic_core::memory::{MemoryPatch, NewMemory};
 use mnemic_core::node::{
-    Match, NewNode, Node, NodeFilter, NodePatch, NodeSearch, NodeSplit, Properties, Slice, Upserted,
+    Match, NewNode, Node, NodeFilter, NodePatch, NodeSearch, NodeSplit, Properties, Traversal,
+    Upserted,
 };
 use mnemic_core::principal::{AGENT, Principal};
 use mnemic_core::{Code, Kind, Result};
@@ -11,7 +13,7 @@ use mnemic_store::{Statement, values};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::world::{DAY, World, at_once, keyed, seen};
+use crate::world::{DAY, World, at_once, keyed, seen, text};
 
 pub(crate) fn person(name: &str) -> NewNode {
     NewNode { node_type: "person".to_owned(), name: name.to_owned(), ..NewNode::default() }
@@ -252,7 +254,9 @@ pub(crate) async fn a_connection_goes_with_its_slice(w: World) {
     w.mnemic.delete_node(&w.as_operator(), b.id).await.unwrap();
     let caller = w.as_operator();
     let erased = w.mnemic.erase_connection(&caller, "crm \"1\"").await.unwrap();
-    assert_eq!(erased, Slice { nodes: 2, edges: 4 });
+    assert_eq!((erased.counts["nodes"], erased.counts["edges"]), (2, 4));
+    assert_eq!(erased.tombstones, 2, "of the records alone: the source may be connected again");
+    w.node(&person("Ana")).await;
     assert_eq!(w.mnemic.get_node(&w.operator, a.id).await.unwrap_err().code(), Code::NotFound);
     w.mnemic.get_node(&w.operator, c.id).await.unwrap();
     w.mnemic.unlink(&caller, kept).await.unwrap();
@@ -379,4 +383,37 @@ pub(crate) async fn one_node_becomes_two(w: World) {
     let taken = NodeSplit { name: "Bo".to_owned(), ..NodeSplit::default() };
     let refused = w.mnemic.split_node(&caller, john.id, &taken).await.unwrap_err();
     assert_eq!(refused.kind(), Kind::Conflict);
+}
+
+pub(crate) async fn a_name_is_one_nodes_within_its_domain(w: World) {
+    let of = |domain: Option<&str>| NewNode {
+        domain: domain.map(str::to_owned),
+        ..person("Public Paul")
+    };
+    let open = w.node(&of(None)).await;
+    let closed = w.node(&of(Some("secret"))).await;
+    assert_ne!(open.id, closed.id);
+    assert_eq!(w.node(&of(None)).await, open, "nobody takes it over");
+    assert_eq!(w.node(&of(Some("secret"))).await.id, closed.id);
+    let moved = NodePatch { domain: Some(None), ..NodePatch::default() };
+    let refused = w.mnemic.update_node(&w.as_operator(), closed.id, &moved).await;
+    assert_eq!(seen(refused).0, "conflict");
+    let composed = w.node(&person("Ren\u{e9}e")).await;
+    assert_eq!(w.node(&person("Rene\u{301}e")).await.id, composed.id);
+}
+
+pub(crate) async fn naming_an_entity_again_joins_it_to_the_node_that_is_there(w: World) {
+    let new = NewMemory { entities: vec!["Hank".to_owned()], ..text("sells propane") };
+    let memory = w.mnemic.create_memory(&w.as_operator(), new).await.unwrap();
+    let first = w.upsert(&NewNode { node_type: "entity".to_owned(), ..person("Hank") }).await;
+    w.mnemic.delete_node(&w.as_operator(), first.unwrap().node.id).await.unwrap();
+    let hank = w.node(&person("Hank")).await;
+    let neighbours = async || {
+        let walk = Traversal { ids: vec![hank.id.0], depth: 1, ..Traversal::default() };
+        w.mnemic.traverse(&w.operator, &walk).await.unwrap().nodes.len() - 1
+    };
+    assert_eq!(neighbours().await, 0);
+    let again = MemoryPatch { entities: Some(memory.entities), ..MemoryPatch::default() };
+    w.mnemic.update_memory(&w.as_operator(), memory.id, &again).await.unwrap();
+    assert_eq!(neighbours().await, 1);
 }

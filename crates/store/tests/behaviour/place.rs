@@ -1,5 +1,6 @@
 //! Where a world's store lives. An engine joins the suite by a [`Place`] of its own.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -105,9 +106,13 @@ impl Place for Shared {
         self.open()
     }
 
-    /// In no row: what a deleted row leaves in files is the database's own business.
+    /// In no row, be it as text or as bytes: what a deleted row leaves in files is the database's own business.
     fn has(&self, bytes: &str) -> bool {
-        server().dump(&self.database).contains(bytes)
+        let (dump, mut hex) = (server().dump(&self.database), String::new());
+        for byte in bytes.bytes() {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        dump.contains(bytes) || dump.contains(&hex)
     }
 }
 

@@ -20,6 +20,8 @@ async fn in_kitchen(w: &World, confidence: f64) -> Memory {
     let new = NewMemory {
         channel: Some("kitchen".to_owned()),
         confidence: Some(confidence),
+        // Tests erase it and begin anew.
+        revive: true,
         ..fact("the kettle needs five minutes")
     };
     w.create(&w.operator, new).await.unwrap()
@@ -38,7 +40,15 @@ async fn recall(w: &World, times: usize, conversations: usize) {
     }
 }
 
-async fn promote(w: &World) -> u64 {
+/// A fact that was promoted: its origin in the kitchen.
+pub(crate) async fn promoted(w: &World) -> Memory {
+    let origin = in_kitchen(w, 1.0).await;
+    recall(w, 5, 2).await;
+    assert_eq!(promote(w).await, 1);
+    origin
+}
+
+pub(crate) async fn promote(w: &World) -> u64 {
     w.mnemic.run_job(&w.operator, "promote", false).await.unwrap().changed
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mnemic_core::embed::{Embedder as _, EmbedderState, Purpose};
 use mnemic_core::memory::{Kind, MemoryPatch, NewMemory};
 use mnemic_core::principal::{Caller, Principal};
-use mnemic_core::recall::{RecallRequest, SearchFilter, Technique};
+use mnemic_core::recall::{ItemKind, RecallRequest, SearchFilter, Technique};
 use mnemic_store::{Statement, values};
 
 use crate::citation::cite;
@@ -16,10 +16,12 @@ use crate::world::{DAY, World, at_once, by, contents, eventually, fact, query, s
 
 static WITHOUT_VECTOR: Statement = Statement::workspace(
     "test.without_vector",
-    "SELECT count(*) AS rows FROM memories m
-     WHERE m.workspace_id = $1 AND m.deleted_at IS NULL
-       AND NOT EXISTS (SELECT 1 FROM vectors v
-                       WHERE v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2)",
+    "SELECT count(*) AS rows FROM (
+         SELECT id FROM memories WHERE workspace_id = $1 AND deleted_at IS NULL
+         UNION ALL SELECT id FROM nodes WHERE workspace_id = $1 AND deleted_at IS NULL
+     ) AS item
+     WHERE NOT EXISTS (SELECT 1 FROM vectors v
+                       WHERE v.workspace_id = $1 AND v.item_id = item.id AND v.model = $2)",
 );
 static VECTORS: Statement = Statement::workspace(
     "test.vectors",
@@ -83,7 +85,11 @@ pub(crate) async fn scores_fall_from_the_best_match_down(mut w: World) {
     assert_eq!(words.iter().map(|hit| hit.id).collect::<Vec<_>>(), ids[..2]);
     assert!(words[0].score > words[1].score && words[1].score > 0.0, "{words:?}");
     let nearest = async |vector: &[f32]| {
-        let hits = w.store().search_vectors(who.scope(), &stamp, vector, &all, 10).await.unwrap();
+        let hits = w
+            .store()
+            .search_vectors(who.scope(), ItemKind::Memory, &stamp, vector, &all, 10)
+            .await
+            .unwrap();
         assert_eq!(hits.len(), 3);
         assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{hits:?}");
         hits
@@ -107,7 +113,10 @@ pub(crate) async fn among_none_nothing_is_found(mut w: World) {
     for (channels, count) in [(None, 1), (Some(vec![]), 0)] {
         let filter = SearchFilter { channels, ..SearchFilter::default() };
         let words = store.search_words(scope, "kites", &filter, 10).await.unwrap();
-        let near = store.search_vectors(scope, &stamp, &asked, &filter, 10).await.unwrap();
+        let near = store
+            .search_vectors(scope, ItemKind::Memory, &stamp, &asked, &filter, 10)
+            .await
+            .unwrap();
         assert_eq!((words.len(), near.len()), (count, count), "{filter:?}");
     }
     assert!(store.matched_words(scope, "kites", &[]).await.unwrap().is_empty());
@@ -237,7 +246,8 @@ pub(crate) async fn what_may_not_be_seen_is_not_among_the_nearest(mut w: World) 
 pub(crate) async fn techniques_can_be_switched_off(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
     let who = w.operator.clone();
-    w.remember(&who, "umbrella stand").await;
+    let entities = vec!["Umbrella".to_owned()];
+    w.create(&who, NewMemory { entities, ..text("umbrella stand") }).await.unwrap();
     all_have_vectors(&w, &who).await;
     for technique in Technique::ALL {
         let request = RecallRequest { explain: true, ..by(technique, "umbrella") };
@@ -280,7 +290,7 @@ pub(crate) async fn an_explanation_says_what_found_each_item_and_why_it_stands_t
     assert_eq!(second.why.as_ref().unwrap().matched_words, ["Umbrella"]);
     assert!(first.score > second.score);
     let hits: Vec<_> = bundle.techniques.iter().map(|report| report.hits).collect();
-    assert_eq!(hits, [2, 2]);
+    assert_eq!(hits, [2, 2, 0]);
     let plain = w.recall(&who, &query("umbrella")).await;
     assert!(plain.techniques.is_empty() && plain.items[0].why.is_none(), "only if asked for");
 }
@@ -425,7 +435,7 @@ pub(crate) async fn an_index_built_anew_answers_as_the_one_that_grew(mut w: Worl
                 let patch = MemoryPatch { content, ..MemoryPatch::default() };
                 w.mnemic.update_memory(&caller, memory.id, &patch).await.unwrap();
             }
-            4 => w.mnemic.erase_memory(&caller, memory.id).await.unwrap(),
+            4 => drop(w.mnemic.erase_memory(&caller, memory.id).await.unwrap()),
             _ => {}
         }
     }
@@ -505,7 +515,7 @@ pub(crate) async fn a_restored_memory_is_found_by_meaning_again(mut w: World) {
     assert_eq!(w.found(&who, &by(Technique::Vectors, "umbrella")).await, ["umbrella stand"]);
 }
 
-/// Waits until every visible memory has a vector of the model in use.
+/// Waits until every visible memory and node has a vector of the model in use.
 pub(crate) async fn all_have_vectors(w: &World, who: &Principal) {
     let model = w.slot.ready().unwrap().stamp().key();
     eventually("every memory has a vector", async || {
@@ -517,7 +527,7 @@ pub(crate) async fn all_have_vectors(w: &World, who: &Principal) {
 async fn answers(w: &World, who: &Principal, queries: &[&str]) -> Vec<Vec<(String, String)>> {
     let mut answers = Vec::new();
     for asked in queries {
-        for technique in Technique::ALL {
+        for technique in [Technique::Words, Technique::Vectors] {
             let request = RecallRequest { limit: Some(100), explain: true, ..by(technique, asked) };
             let bundle = w.recall(who, &request).await;
             let item = |item: &mnemic_core::recall::Recalled| {
@@ -530,7 +540,7 @@ async fn answers(w: &World, who: &Principal, queries: &[&str]) -> Vec<Vec<(Strin
     answers
 }
 
-async fn create_many(
+pub(crate) async fn create_many(
     w: &World,
     who: &Principal,
     count: usize,

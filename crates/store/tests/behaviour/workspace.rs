@@ -186,13 +186,15 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("node_aliases", 1),
         ("node_words", 3),
         ("nodes", 1),
+        ("owners", 0),
         ("policies", 0),
         ("runs", 1),
         ("sightings", 0),
         ("slots", 0),
         ("tokens", 1),
+        ("tombstones", 0),
         ("turns", 0),
-        ("vectors", 3),
+        ("vectors", 4),
         ("workspaces", 1),
     ];
     assert_eq!(removed, expected);

@@ -131,6 +131,12 @@ impl World {
         self.mnemic.authenticate(secret.reveal()).await.unwrap()
     }
 
+    /// The operator as a next request would find them, under the settings of now.
+    pub(crate) async fn again(&self) -> Principal {
+        let own = self.mnemic.own_workspace(&self.operator).await.unwrap();
+        Principal { audit: own.settings.audit.level, ..self.operator.clone() }
+    }
+
     pub(crate) fn as_operator(&self) -> Caller {
         Caller::new(self.operator.clone())
     }

@@ -40,7 +40,13 @@ pub async fn run(common: &CommonArgs, args: &AuditBenchArgs) -> Result<Report> {
         report.add(format!("{kind} without audit, p50, ms"), without);
         for (level, times) in LEVELS.iter().zip(&times).skip(1) {
             let name = format!("{kind} at level {level:?} / without").to_lowercase();
-            report.promise(name, median(times) / without, Target::AtMost(SHARE_MAX));
+            let ratio = median(times) / without;
+            // Whoever wants whole texts written twice pays for that.
+            if *level == Level::Verbose {
+                report.add(name, ratio);
+            } else {
+                report.promise(name, ratio, Target::AtMost(SHARE_MAX));
+            }
         }
     }
     Ok(report)

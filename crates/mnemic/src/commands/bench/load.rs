@@ -5,6 +5,7 @@ use mnemic_core::clock::{Clock as _, IdSource, SystemClock};
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::ids::MemoryId;
 use mnemic_core::memory::{Kind, Memory};
+use mnemic_core::recall::ItemKind;
 use mnemic_core::store::{Change, Embedded};
 use mnemic_recall::synthetic::{Noise, Texts, Vectors};
 use tokio::sync::mpsc;
@@ -76,7 +77,12 @@ impl Maker {
             .map(|_| {
                 let memory = self.memory();
                 let vector = self.vectors.next(&mut self.noise);
-                let embedded = Embedded { id: memory.id.0, text: memory.content.clone(), vector };
+                let embedded = Embedded {
+                    kind: ItemKind::Memory,
+                    id: memory.id.0,
+                    text: memory.content.clone(),
+                    vector,
+                };
                 (Change::AddMemory(memory), embedded)
             })
             .unzip()

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::ids::WorkspaceId;
 use mnemic_core::principal::Scope;
-use mnemic_core::recall::SearchFilter;
+use mnemic_core::recall::{ItemKind, SearchFilter};
 use mnemic_core::store::Store;
 use mnemic_models::MiniLm;
 use mnemic_store::transfer::{self, Report as Moved};
@@ -154,7 +154,8 @@ async fn answers(store: &dyn Store, scope: Scope, stamp: &ModelStamp) -> Result<
         load::queries(QUERIES).iter().zip(load::vectors(stamp.dimensions, QUERIES))
     {
         let words = store.search_words(scope, query, &filter, LIMIT).await?;
-        let near = store.search_vectors(scope, stamp, &vector, &filter, LIMIT).await?;
+        let near =
+            store.search_vectors(scope, ItemKind::Memory, stamp, &vector, &filter, LIMIT).await?;
         if words.is_empty() || near.is_empty() {
             bail!("a question found nothing");
         }

@@ -111,32 +111,43 @@ pub async fn import(client: &Client, common: &CommonArgs, all: Records) -> Resul
     let is_new = |record: &Record| !known.contains(&record.id) && seen.insert(record.id.clone());
     let records: Vec<_> = records.into_iter().filter(is_new).collect();
     let bar = Bar::new();
-    let mut made = 0;
+    let (mut made, mut erased) = (0, 0);
     for batch in batches(&records) {
         let requests: Vec<_> = batch.iter().map(|it| it.request(format.source())).collect();
         let key = key(format, &requests)?;
         let sent: Result<Value> = client
-            .post_once(&format!("{OWN}/memories"), &serde_json::to_value(&requests)?, &key)
+            .post_once(
+                &format!("{OWN}/memories?erased=skip"),
+                &serde_json::to_value(&requests)?,
+                &key,
+            )
             .await;
-        if let Err(error) = sent {
-            bar.clear();
-            let again = "run it again to go on from there";
-            return Err(error.context(format!("after {made} of {total} records ({again})")));
-        }
-        made += batch.len();
-        bar.set("importing".to_owned(), made as u64, records.len() as u64);
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(error) => {
+                bar.clear();
+                let again = "run it again to go on from there";
+                return Err(error.context(format!("after {made} of {total} records ({again})")));
+            }
+        };
+        let skipped = sent["skipped"].as_array().map_or(0, Vec::len);
+        erased += skipped;
+        made += batch.len() - skipped;
+        bar.set("importing".to_owned(), (made + erased) as u64, records.len() as u64);
     }
     bar.clear();
-    let skipped = total - made;
+    let skipped = total - made - erased;
     let source = format.source();
     if common.json {
         output::json(&json!({
             "format": source, "records": total, "imported": made, "known": skipped,
+            "erased": erased,
         }));
     } else {
         let known =
             if skipped > 0 { format!("; {skipped} were there already") } else { String::new() };
-        output::line(&format!("imported {made} memories from {source}{known}"));
+        let gone = if erased > 0 { format!("; {erased} had been erased") } else { String::new() };
+        output::line(&format!("imported {made} memories from {source}{known}{gone}"));
     }
     Ok(())
 }

@@ -8,9 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::super::erasure::told;
 use super::super::input::{Beside, MemoryRef, OfMemory};
 use super::super::text;
 use super::super::tool::{Effect, Reply, Tool};
+use crate::wire::erasure::ReceiptResponse;
 use crate::wire::memory::{MemoryResponse, WeightRequest};
 
 pub(super) fn tools() -> Vec<Tool> {
@@ -90,6 +92,9 @@ struct Forgotten {
     id: Uuid,
     /// Gone for good; otherwise it can be restored.
     erased: bool,
+    /// What was erased.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<ReceiptResponse>,
 }
 
 async fn forget(
@@ -98,14 +103,17 @@ async fn forget(
     input: ForgetInput,
 ) -> Result<Reply<Forgotten>> {
     let id = input.id.0;
-    let text = if input.hard {
-        mnemic.erase_memory(&caller, id).await?;
-        format!("Erased {id} for good.")
-    } else {
-        mnemic.forget_memory(&caller, id).await?;
-        format!("Forgot {id}. It can be restored.")
-    };
-    Ok(Reply { value: Forgotten { id: id.0, erased: input.hard }, text })
+    if input.hard {
+        let receipt = ReceiptResponse::from(mnemic.erase_memory(&caller, id).await?);
+        let text = format!("Erased {id} for good. {}", told(&receipt));
+        return Ok(Reply {
+            value: Forgotten { id: id.0, erased: true, receipt: Some(receipt) },
+            text,
+        });
+    }
+    mnemic.forget_memory(&caller, id).await?;
+    let text = format!("Forgot {id}. It can be restored.");
+    Ok(Reply { value: Forgotten { id: id.0, erased: false, receipt: None }, text })
 }
 
 async fn restore(

@@ -152,7 +152,7 @@ async fn supersede(
     caller: Caller,
     input: Beside<OfMemory, SupersedeRequest>,
 ) -> Result<Reply<MemoryResponse>> {
-    let memory = mnemic.supersede_memory(&caller, input.subject.id.0, input.body.content).await?;
+    let memory = mnemic.supersede_memory(&caller, input.subject.id.0, input.body).await?;
     let text =
         format!("Replaced. The new {} is {}.", memory.kind.as_str(), text::cite(memory.id.0));
     Ok(Reply { value: memory.into(), text })

@@ -175,7 +175,9 @@ impl<'h> Case<'h> {
     }
 
     async fn remember(&self) -> String {
-        let body = json!({"content": format!("a {}", self.canary), "domain": self.domain});
+        // Operations erase it, and the next one needs it again.
+        let content = format!("a {}", self.canary);
+        let body = json!({"content": content, "domain": self.domain, "revive": true});
         let made = self.house.post(&format!("{OWN}/memories"), &body).await.expect(201);
         id_of(&made).to_owned()
     }
@@ -257,7 +259,7 @@ impl<'h> Case<'h> {
         let wish = |id: &str| {
             let Self { domain, canary, grants, .. } = self;
             let (own, own_node) = (id_of(&own), id_of(&own_node));
-            wish(&Place { domain, canary, id, own, own_node, grants })
+            wish(&Place { canary, domain, id, own, own_node, grants })
         };
         let expected = expected(self.role, self.border, *need);
         let before = if expected == Outcome::Done { vec![] } else { self.state().await };

@@ -129,6 +129,8 @@ fn fill_all(name: &str, number: u128) {
              WHERE workspace_id = '{ws}';
          INSERT INTO node_words SELECT '{ws}', name_key, id, 1 FROM nodes
              WHERE workspace_id = '{ws}';
+         INSERT INTO owners SELECT '{ws}', id, 'ana' FROM nodes WHERE workspace_id = '{ws}';
+         INSERT INTO tombstones VALUES ('{ws}', 'memory', '\\x01', {at}, gen_random_uuid());
          INSERT INTO conversations VALUES ('{ws}', 'c', gen_random_uuid(), '_global', NULL, '{{}}', 1,
              1, 'test', {at}, {at}, NULL, 1);
          INSERT INTO turns VALUES ('{ws}', gen_random_uuid(), 'c', '_global', 0, 'user', NULL, 'text',

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::collections::BTreeSet;
 
 use mnemic_core::embed::ModelStamp;
+use mnemic_core::ids::NodeId;
 use mnemic_core::memory::Kind;
-use mnemic_core::recall::SearchFilter;
+use mnemic_core::recall::{ItemKind, SearchFilter, Sight};
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
@@ -15,6 +16,7 @@ use super::super::value::Bound;
 use super::super::words;
 use super::*;
 use crate::SearchEngine as _;
+use crate::statements::entity;
 
 const MODEL: &str = "test@0/384";
 const DIMENSIONS: u32 = 384;
@@ -104,12 +106,89 @@ async fn plan_in(
     rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
 }
 
+/// As many nodes with names and vectors as there are memories, all of which are about the first
+/// node; every node is joined to it.
+async fn with_nodes(engine: &PostgresEngine) -> Uuid {
+    let (workspace, first) = (Uuid::from_u128(1), Uuid::from_u128(7_000_001));
+    let name = engine_database(engine).await;
+    let sql = format!(
+        "SET search_path = mnemic;
+         INSERT INTO nodes
+         SELECT '{workspace}', CAST(lpad(to_hex(7000000 + n), 32, '0') AS uuid), 'person',
+                'node ' || n, 'node ' || n, '[]', '_global', NULL, NULL, '{{}}', 0.5, NULL, now(),
+                NULL, 0, 'test', now(), now(), NULL, 1
+         FROM generate_series(1, {ROWS}) n;
+         INSERT INTO node_aliases
+         SELECT workspace_id, channel, type, name_key, '', name, id FROM nodes;
+         INSERT INTO vectors
+         SELECT workspace_id, id, '{MODEL}', '', ARRAY(
+             SELECT random() - 0.5 FROM generate_series(1, {DIMENSIONS}) WHERE id IS NOT NULL
+         )::real[]::vector FROM nodes;
+         INSERT INTO edges
+         SELECT workspace_id, gen_random_uuid(), '_global', id, '{first}', 'ABOUT', '{{}}', NULL,
+                NULL, now(), NULL, 1 FROM memories WHERE workspace_id = '{workspace}';
+         INSERT INTO edges
+         SELECT workspace_id, gen_random_uuid(), '_global', id, '{first}', 'KNOWS', '{{}}', NULL,
+                NULL, now(), NULL, 1 FROM nodes WHERE id <> '{first}';
+         ANALYZE;"
+    );
+    tokio::task::block_in_place(|| postgres().run(&name, &sql));
+    first
+}
+
+async fn engine_database(engine: &PostgresEngine) -> String {
+    let client = engine.pool.get().await.unwrap();
+    client.query_one("SELECT CAST(current_database() AS text)", &[]).await.unwrap().get(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn entities_are_found_by_indexes() {
+    let engine = populated().await;
+    let first = with_nodes(&engine).await;
+    let filter = SearchFilter::default();
+    let vector = a_vector(&engine, 1).await;
+    let kind = ItemKind::Node;
+    let asked = Asked { kind, model: MODEL, query: &vector, filter: &filter, limit: 10 };
+    let [(settings, _), walk] = asked.walk().unwrap();
+    let walked = plan(&engine, Some(settings), walk).await;
+    assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
+    assert!(!walked.contains("Sort"), "{walked}");
+    let (sight, node) = (Sight { filter: &filter, now: Timestamp::now() }, NodeId(first));
+    let memory = Uuid::from_u128(5);
+    let plans = [
+        (
+            plan(&engine, None, (&entity::NAMED, entity::named(&["node 5".to_owned()], &sight)))
+                .await,
+            vec!["node_aliases_by_key", "nodes_pkey"],
+        ),
+        (
+            plan(&engine, None, (&entity::ABOUT, entity::about(node, &sight, 5))).await,
+            vec!["edges_by_target", "memories_pkey"],
+        ),
+        (
+            plan(&engine, None, (&entity::NEIGHBOURS, entity::neighbours(node, &sight, 10))).await,
+            vec!["relation > 'ABOUT'", "edges_by_target"],
+        ),
+        (
+            plan(&engine, None, (&entity::SUBJECTS, entity::subjects(memory, &sight))).await,
+            vec!["Index"],
+        ),
+    ];
+    for (plan, used) in plans {
+        assert!(used.iter().all(|index| plan.contains(index)), "{used:?}: {plan}");
+        for table in ["edges", "memories", "node_aliases"] {
+            assert!(!plan.contains(&format!("Seq Scan on {table}")), "{plan}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn indexes_are_used_under_row_level_security() {
     let engine = populated().await;
     let filter = SearchFilter::default();
     let vector = a_vector(&engine, 1).await;
-    let asked = Asked { model: MODEL, query: &vector, filter: &filter, limit: 10 };
+    let asked =
+        Asked { kind: ItemKind::Memory, model: MODEL, query: &vector, filter: &filter, limit: 10 };
     let [(settings, _), walk] = asked.walk().unwrap();
     let walked = plan(&engine, Some(settings), walk).await;
     assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
@@ -207,8 +286,14 @@ async fn the_nearest_are_found_in_workspaces_of_any_size_among_others() {
             for number in 0..QUERIES {
                 let query = near_a_row(&engine, number).await;
                 let scope = Scope::Workspace(*id);
-                let found = engine.search_vectors(scope, &stamp, &query, filter, 10).await.unwrap();
-                let truth = exact.search_vectors(scope, &stamp, &query, filter, 10).await.unwrap();
+                let found = engine
+                    .search_vectors(scope, ItemKind::Memory, &stamp, &query, filter, 10)
+                    .await
+                    .unwrap();
+                let truth = exact
+                    .search_vectors(scope, ItemKind::Memory, &stamp, &query, filter, 10)
+                    .await
+                    .unwrap();
                 assert_eq!(found.len(), truth.len(), "{size} {filter:?}");
                 let found: BTreeSet<_> = found.iter().map(|hit| hit.id).collect();
                 same += truth.iter().filter(|hit| found.contains(&hit.id)).count();
@@ -218,7 +303,13 @@ async fn the_nearest_are_found_in_workspaces_of_any_size_among_others() {
         }
     }
     let query = near_a_row(&engine, 1).await;
-    let asked = Asked { model: MODEL, query: &query, filter: &filters[0], limit: 10 };
+    let asked = Asked {
+        kind: ItemKind::Memory,
+        model: MODEL,
+        query: &query,
+        filter: &filters[0],
+        limit: 10,
+    };
     let walked = engine.last(Scope::Workspace(ids[3]), asked.walk().unwrap()).await.unwrap();
     assert_eq!(walked.len(), 10, "the graph itself finds enough");
     let scanned = plan_in(&engine, ids[1], None, asked.scan(SCANNED_MAX)).await;
@@ -253,7 +344,10 @@ async fn where_no_graph_is_all_are_scanned() {
     tokio::task::block_in_place(|| postgres().run(&name, &sql));
     let scope = Scope::Workspace(ids[2]);
     let filter = SearchFilter::default();
-    let found = engine.search_vectors(scope, &stamp, &[1.0, 0.1, 0.0], &filter, 50).await.unwrap();
+    let found = engine
+        .search_vectors(scope, ItemKind::Memory, &stamp, &[1.0, 0.1, 0.0], &filter, 50)
+        .await
+        .unwrap();
     assert_eq!(found.len(), 50);
     assert!(found.iter().all(|hit| hit.score > 0.9));
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use mnemic_core::recall::{Hit, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::statements::{memory, workspace};
+use crate::statements::workspace;
 use crate::{SearchEngine, sqlite, values};
 
 static PUT: Statement = Statement::workspace(
@@ -127,7 +127,7 @@ async fn apply(engine: &impl SearchEngine, id: Uuid, batches: &[Vec<Change>]) {
                     *item
                 }
             };
-            batch.touch(memory::KIND, Uuid::from_u128(item));
+            batch.touch(ItemKind::Memory, Uuid::from_u128(item));
         }
         engine.write(Scope::Workspace(id), batch).await.unwrap();
     }

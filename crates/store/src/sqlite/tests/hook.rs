@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use mnemic_core::Kind;
+use mnemic_core::recall::ItemKind;
 
 use super::*;
 use crate::Touched;
@@ -29,10 +30,11 @@ static GET: Statement =
 
 impl Copy {
     fn refresh(entries: &mut Entries, touched: &Touched, reader: Reader<'_>) {
-        let rows = reader.read(WORKSPACE, &GET, values![touched.id]).unwrap();
+        let id = touched.id.unwrap();
+        let rows = reader.read(WORKSPACE, &GET, values![id]).unwrap();
         match rows.first() {
-            Some(row) => entries.bodies.insert(touched.id, row.string("body").unwrap()),
-            None => entries.bodies.remove(&touched.id),
+            Some(row) => entries.bodies.insert(id, row.string("body").unwrap()),
+            None => entries.bodies.remove(&id),
         };
     }
 
@@ -44,7 +46,7 @@ impl Copy {
 impl CommitHook for Copy {
     fn committed(&self, commits: &[Commit<'_>], reader: Reader<'_>) {
         for touched in commits.iter().flat_map(|commit| commit.touched) {
-            assert_ne!(touched.kind, "panic", "the hook was told to");
+            assert_ne!(touched.kind, ItemKind::Node, "the hook was told to");
             let mut entries = self.entries.lock().unwrap();
             match &mut entries.noted {
                 Some(noted) => noted.push(*touched),
@@ -75,7 +77,7 @@ async fn the_hook_knows_before_the_caller() {
             engine.write(WORKSPACE, add(number, "a")).await.unwrap();
             assert!(engine.hook().entries.lock().unwrap().bodies.contains_key(&id(number)));
             let mut delete = Batch::from(Step::new(&DELETE, values![id(number)]));
-            delete.touch("note", id(number));
+            delete.touch(ItemKind::Memory, id(number));
             engine.write(WORKSPACE, delete).await.unwrap();
             assert!(!engine.hook().entries.lock().unwrap().bodies.contains_key(&id(number)));
             // What failed was never committed, so the hook never hears of it.
@@ -143,7 +145,7 @@ async fn a_panic_in_the_hook_does_not_undo_or_hang() {
     let directory = TempDir::new().unwrap();
     let engine = open_with_copy(directory.path());
     let mut batch = Batch::from(Step::new(&ADD, values![id(1), "committed"]));
-    batch.touch("panic", id(1));
+    batch.touch(ItemKind::Node, id(1));
     engine.write(WORKSPACE, batch).await.unwrap();
     assert_eq!(engine.hook().missed.load(Ordering::SeqCst), 1);
     engine.write(WORKSPACE, add(2, "after")).await.unwrap();

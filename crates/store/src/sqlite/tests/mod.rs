@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use mnemic_core::recall::ItemKind;
 use mnemic_core::{Error, Kind};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -44,7 +45,7 @@ fn id(number: u128) -> Uuid {
 
 fn add(number: u128, body: &str) -> Batch {
     let mut batch = Batch::from(Step::new(&ADD, values![id(number), body]).expect(Expect::Rows(1)));
-    batch.touch("note", id(number));
+    batch.touch(ItemKind::Memory, id(number));
     batch
 }
 

@@ -134,8 +134,9 @@ impl<R: BufRead> Lines<R> {
         let mut values = Vec::with_capacity(columns.len());
         for (column, kind) in columns {
             let json: Option<Json> = field(&row, column);
-            row.remove(column);
+            let is_absent = row.remove(column).is_none() && *kind == Kind::Json;
             let value = json.and_then(|json| spell::read(*kind, json));
+            let value = if is_absent { Some(crate::Value::Null) } else { value };
             let value = value.ok_or_else(|| self.misfit(table, column, *kind))?;
             values.push((column.as_str(), value));
         }

@@ -12,7 +12,7 @@ use crate::Value;
 use crate::transfer::feed::Feed;
 use crate::transfer::layout::in_order;
 use crate::transfer::migrate::{Bar, Piece, Tell, pieces, workspaces, workspaces_table};
-use crate::transfer::{Side, Step, Table};
+use crate::transfer::{Kind, Side, Step, Table, TableColumn};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,12 @@ fn row(table: &Table, row: &[Value]) -> Result<String> {
     let mut line = String::from(r#"{"table":"#);
     spell::write_text(&table.name, &mut line);
     line.push_str(r#","row":{"#);
-    for (position, (column, value)) in table.columns.iter().zip(row).enumerate() {
+    // Where a column holds JSON, `null` is a value of it, and what is absent is left out.
+    let is_absent = |(column, value): &(&TableColumn, &Value)| {
+        column.kind == Kind::Json && matches!(value, Value::Null)
+    };
+    let cells = table.columns.iter().zip(row).filter(|cell| !is_absent(cell));
+    for (position, (column, value)) in cells.enumerate() {
         if position > 0 {
             line.push(',');
         }

@@ -1,0 +1,43 @@
+//! Erasing a conversation: its slots, where its memories were seen, and the words of it that the
+//! audit has. What was learned from it stays, because it may have been learned elsewhere too.
+
+use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
+use crate::Mnemic;
+use crate::error::Result;
+use crate::principal::{Action, Caller, Operation};
+use crate::slot::{Conversation, Shelf};
+use crate::store::Change;
+
+static ERASE: Operation = Operation::new("conversation.erase", Action::EraseMemories);
+
+impl Mnemic {
+    /// Erases what there is of a conversation. One of which there is nothing is not found.
+    pub async fn erase_conversation(&self, caller: &Caller, id: &str) -> Result<Receipt> {
+        self.authorize(&caller.principal, &ERASE)?;
+        let conversation: Conversation = id.parse()?;
+        let shelf = Shelf { scope: caller.scope(), conversation };
+        // Slots go first, so that nothing has gone yet if they are away; and once more at the
+        // end, for what was written meanwhile.
+        let slots = self.clear_shelf(&shelf).await?;
+        let erased = self.erase(caller, &ERASE, || {
+            Box::pin(async {
+                let mut receipt = self.receipt(SubjectKind::Conversation, id);
+                super::add(&mut receipt.counts, &slot_count(slots));
+                let mut burial = Burial::begin(self, caller).await?;
+                burial.subject(TombstoneKind::Conversation, id)?;
+                let mut changes = burial.finish(&mut receipt);
+                changes.push(Change::EraseConversation { id: id.to_owned(), until: None });
+                Ok((receipt, changes))
+            })
+        });
+        let mut receipt: Receipt = erased.await?;
+        id.clone_into(&mut receipt.subject_id);
+        let late = self.clear_shelf(&shelf).await?;
+        super::add(&mut receipt.counts, &slot_count(late));
+        Ok(receipt)
+    }
+}
+
+fn slot_count(slots: u64) -> Counts {
+    Counts::from([("slots".to_owned(), slots)])
+}

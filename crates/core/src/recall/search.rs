@@ -1,0 +1,254 @@
+//! The techniques, side by side: what each found, how long it took, and why it did not serve.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::entity::{self, Entity, Sight, Through};
+use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
+use crate::Mnemic;
+use crate::embed::{Embedder, EmbedderState, Purpose};
+use crate::error::{Error, Result};
+use crate::ids::NodeId;
+use crate::principal::{Principal, Scope};
+
+/// How long a recall waits for the vectors of what was written just before it.
+const FRESHNESS_WAIT: Duration = Duration::from_millis(250);
+
+/// What is asked, by whom, and when.
+pub(super) struct Quest<'q> {
+    pub principal: &'q Principal,
+    pub scope: Scope,
+    pub request: &'q RecallRequest,
+    pub filter: SearchFilter,
+    pub limit: usize,
+    pub now: Timestamp,
+}
+
+impl Quest<'_> {
+    pub(super) fn sight(&self) -> Sight<'_> {
+        Sight { filter: &self.filter, now: self.now }
+    }
+
+    /// Whether a technique is to search for memories.
+    fn seeks(&self, technique: Technique) -> bool {
+        self.request.includes_memories() && self.request.wants(technique)
+    }
+}
+
+/// The query as one model sees it.
+pub(super) struct QueryVector {
+    pub embedder: Arc<dyn Embedder>,
+    pub vector: Vec<f32>,
+}
+
+/// What one technique brought.
+pub(super) struct Search {
+    pub technique: Technique,
+    pub hits: Vec<Hit>,
+    /// What led to a hit, where something did.
+    pub through: HashMap<Uuid, Vec<Through>>,
+    pub took: Duration,
+    pub failure: Option<Error>,
+}
+
+impl Search {
+    fn done(technique: Technique, started: Instant, outcome: Result<Vec<Hit>>) -> Self {
+        let hits = match outcome {
+            Ok(hits) => hits,
+            Err(e) => {
+                tracing::warn!(technique = technique.as_str(), error = %e, "recall goes on without");
+                return Self::failed(technique, started, e);
+            }
+        };
+        let took = started.elapsed();
+        metrics::histogram!("mnemic_recall_technique_seconds", "technique" => technique.as_str())
+            .record(took.as_secs_f64());
+        Self { technique, hits, through: HashMap::new(), took, failure: None }
+    }
+
+    fn failed(technique: Technique, started: Instant, failure: Error) -> Self {
+        let (hits, through) = (vec![], HashMap::new());
+        Self { technique, hits, through, took: started.elapsed(), failure: Some(failure) }
+    }
+}
+
+/// What all of them brought.
+pub(super) struct Searches {
+    pub done: Vec<Search>,
+    pub entities: Vec<Entity>,
+    /// What served in part only, and why.
+    pub partly: Vec<String>,
+}
+
+impl Searches {
+    pub(super) fn lists(&self) -> Vec<(Technique, &[Hit])> {
+        self.done.iter().map(|search| (search.technique, search.hits.as_slice())).collect()
+    }
+
+    /// Where nothing served that looks at texts itself, the reason. What entities lead to is no
+    /// answer in its place: a damaged index would be taken for an empty one.
+    pub(super) fn take_failure(&mut self) -> Option<Error> {
+        let on_its_own = self.done.iter().all(|search| search.technique == Technique::Entities);
+        let mut counted = self
+            .done
+            .iter_mut()
+            .filter(|search| on_its_own || search.technique != Technique::Entities)
+            .collect::<Vec<_>>();
+        let failed = counted.iter().all(|search| search.failure.is_some());
+        counted.first_mut().filter(|_| failed).and_then(|search| search.failure.take())
+    }
+}
+
+/// What the query's meaning brought: memories, and nodes.
+#[derive(Default)]
+struct Meant {
+    vectors: Option<Search>,
+    near: Vec<Hit>,
+    /// Why there are no nodes, if `vectors` does not say it.
+    failure: Option<Error>,
+}
+
+impl Mnemic {
+    pub(super) async fn search_all(&self, quest: &Quest<'_>) -> Searches {
+        let words = self.by_words(quest);
+        let meant = self.by_meaning(quest);
+        let named = self.by_name(quest);
+        // The first search of a workspace builds its index, and meanwhile a model that is being
+        // loaded can arrive: then the first answer is complete, too.
+        let (words, meant, named) = if let EmbedderState::Loading(_) = self.embedder.state() {
+            (words.await, meant.await, named.await)
+        } else {
+            tokio::join!(words, meant, named)
+        };
+        let Meant { vectors, near, failure } = meant;
+        let done = [words, vectors].into_iter().flatten().collect();
+        let mut searches = Searches { done, entities: vec![], partly: vec![] };
+        if let Some(e) = failure {
+            searches.partly.push(format!("entities: found by name only: {e}"));
+        }
+        if let Some(named) = named {
+            self.by_entities(quest, named, near, &mut searches).await;
+        }
+        searches
+    }
+
+    async fn by_words(&self, quest: &Quest<'_>) -> Option<Search> {
+        if !quest.seeks(Technique::Words) {
+            return None;
+        }
+        let started = Instant::now();
+        let Quest { scope, request, filter, .. } = quest;
+        let hits = self.store.search_words(*scope, &request.query, filter, FOUND_PER_TECHNIQUE);
+        Some(Search::done(Technique::Words, started, hits.await))
+    }
+
+    async fn by_name(&self, quest: &Quest<'_>) -> Option<(Instant, Result<Vec<NodeId>>)> {
+        if !quest.request.wants(Technique::Entities) {
+            return None;
+        }
+        let started = Instant::now();
+        Some((started, self.nodes_named(quest).await))
+    }
+
+    /// The query is embedded once for memories and nodes.
+    async fn by_meaning(&self, quest: &Quest<'_>) -> Meant {
+        let (vectors, nodes) =
+            (quest.seeks(Technique::Vectors), quest.request.wants(Technique::Entities));
+        if !vectors && !nodes {
+            return Meant::default();
+        }
+        let started = Instant::now();
+        let query = match self.embed_query(quest).await {
+            Ok(query) => query,
+            Err(e) if vectors => {
+                // Switched off on purpose is not a fault, but the answer still says so.
+                let is_off = matches!(self.embedder.state(), EmbedderState::Off);
+                let failed = if is_off {
+                    Search::failed(Technique::Vectors, started, e)
+                } else {
+                    Search::done(Technique::Vectors, started, Err(e))
+                };
+                return Meant { vectors: Some(failed), ..Meant::default() };
+            }
+            Err(e) => return Meant { failure: Some(e), ..Meant::default() },
+        };
+        let memories = async {
+            let hits = self.memories_near(quest, &query).await;
+            Search::done(Technique::Vectors, started, hits)
+        };
+        let near = async { if nodes { self.nodes_near(quest, &query).await } else { Ok(vec![]) } };
+        let (vectors, near) = if vectors {
+            let (memories, near) = tokio::join!(memories, near);
+            (Some(memories), near)
+        } else {
+            (None, near.await)
+        };
+        match near {
+            Ok(near) => Meant { vectors, near, failure: None },
+            Err(e) => {
+                let said = vectors.as_ref().is_some_and(|search| search.failure.is_some());
+                Meant { vectors, near: vec![], failure: Some(e).filter(|_| !said) }
+            }
+        }
+    }
+
+    /// The query is embedded while the vectors of what was just written are completed.
+    async fn embed_query(&self, quest: &Quest<'_>) -> Result<QueryVector> {
+        let embedder = self.embedder.require()?;
+        let (vectors, ()) = tokio::join!(
+            embedder.embed(vec![quest.request.query.clone()], Purpose::Query),
+            self.fill.settled(quest.scope, FRESHNESS_WAIT),
+        );
+        let vector = vectors?.pop().ok_or_else(|| Error::internal("the model gave no vector"))?;
+        Ok(QueryVector { embedder, vector })
+    }
+
+    async fn memories_near(&self, quest: &Quest<'_>, query: &QueryVector) -> Result<Vec<Hit>> {
+        let (kind, stamp) = (ItemKind::Memory, query.embedder.stamp());
+        let (scope, filter) = (quest.scope, &quest.filter);
+        self.store
+            .search_vectors(scope, kind, stamp, &query.vector, filter, FOUND_PER_TECHNIQUE)
+            .await
+    }
+
+    /// Adds what the entities of the query lead to.
+    async fn by_entities(
+        &self,
+        quest: &Quest<'_>,
+        (started, named): (Instant, Result<Vec<NodeId>>),
+        near: Vec<Hit>,
+        searches: &mut Searches,
+    ) {
+        let known = known(quest, &searches.lists());
+        let found = match named {
+            Ok(named) => self.expand(quest, named, near, &known).await,
+            Err(e) => Err(e),
+        };
+        let (outcome, through) = match found {
+            Ok(entity::Found { entities, expansion, late }) => {
+                if late {
+                    let said = "entities: there was no time for the memories about them";
+                    searches.partly.push(said.to_owned());
+                }
+                searches.entities = entities;
+                (Ok(expansion.hits), expansion.through)
+            }
+            Err(e) => (Err(e), HashMap::new()),
+        };
+        let search = Search::done(Technique::Entities, started, outcome);
+        searches.done.push(Search { through, ..search });
+    }
+}
+
+/// What was found by now, best first, each with its share of the best one's score; as many as can
+/// come into the answer.
+fn known(quest: &Quest<'_>, lists: &[(Technique, &[Hit])]) -> Vec<(Uuid, f64)> {
+    let fused = fuse::fuse(lists);
+    let best = fused.first().map_or(1.0, |first| first.score.max(f64::MIN_POSITIVE));
+    let count = fuse::weighed_count(quest.limit);
+    fused.into_iter().take(count).map(|it| (it.id, it.score / best)).collect()
+}
