@@ -226,7 +226,10 @@ pub(crate) async fn a_user_goes_with_all_that_their_tokens_made(w: World) {
         ("tokens", 2),
     ];
     assert_eq!(counts(&receipt), expected);
-    assert_eq!(receipt.tombstones, 9, "four records, three texts, one name, the user");
+    assert_eq!(
+        receipt.tombstones, 10,
+        "four records, three texts, one name, also as an entity, the user"
+    );
     assert_eq!(receipt.subject_id, "ana-canary");
     assert!(!w.files_have("canary"), "neither name nor key");
     assert_eq!(seen(w.mnemic.authenticate(&secret).await).0, "unauthenticated");
