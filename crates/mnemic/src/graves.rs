@@ -35,9 +35,8 @@ impl Graves {
         if !database.try_exists().with_context(|| format!("{}", database.display()))? {
             return Ok(graves);
         }
-        match of_directory(&database).await {
+        match of_directory(dir, &database).await {
             Ok(graveyard) if graveyard.plots.is_empty() => {}
-            // Those that wait already are from before; what is gathered now has them, too.
             Ok(graveyard) => graves.keep(&graveyard)?,
             Err(error) => output::note(&format!(
                 "what was erased from the store that is replaced cannot be read ({error}): if the \
@@ -113,11 +112,16 @@ pub fn tell(back: u64) {
     }
 }
 
-async fn of_directory(database: &Path) -> Result<Graveyard, Error> {
+/// Those that wait from an earlier time are laid first, or they would be lost with the store.
+async fn of_directory(dir: &Path, database: &Path) -> Result<Graveyard> {
     let store = open(database).await?;
-    let graveyard = export_tombstones(&*store).await;
+    let gathered = async {
+        settle(&*store, dir).await?;
+        Ok(export_tombstones(&*store).await?)
+    };
+    let gathered = gathered.await;
     store.close().await;
-    graveyard
+    gathered
 }
 
 async fn open(database: &Path) -> Result<Arc<dyn Store>, Error> {

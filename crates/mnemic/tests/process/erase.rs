@@ -1,7 +1,7 @@
 //! Erasure as people type it, and a made-up word that is looked for in every file afterwards.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::json;
@@ -108,6 +108,24 @@ fn a_restored_backup_brings_nothing_back() {
     check_gone(&home);
 }
 
+/// What waits in the directory while a backup is restored. A look at the directory catches the
+/// file while it is there; where nobody looked in time, restoring again makes it again.
+fn interrupted(home: &Home, file: &Path) -> PathBuf {
+    let (graves, waiting) = (home.data().join("graves.json"), home.around().join("graves.json"));
+    loop {
+        let mut restore = home.command(&["restore", file.to_str().unwrap(), "--force"]);
+        let mut child = restore.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut caught = false;
+        while !caught && child.try_wait().unwrap().is_none() {
+            caught = fs::copy(&graves, &waiting).is_ok();
+        }
+        assert!(child.wait().unwrap().success());
+        if caught {
+            return waiting;
+        }
+    }
+}
+
 /// The restoring process was killed behind the copy: the database is the old one, and the
 /// tombstones wait in their file.
 #[test]
@@ -116,20 +134,30 @@ fn who_opens_a_restored_store_lays_the_tombstones_that_wait() {
     let file = home.around().join("backup.db");
     home.ok(&["backup", file.to_str().unwrap()]);
     erase_both(&home, &memory, &node);
-    let (graves, waiting) = (home.data().join("graves.json"), home.around().join("graves.json"));
-    // A look at the directory catches the file while it is there.
-    let mut restore = home.command(&["restore", file.to_str().unwrap(), "--force"]);
-    let mut child = restore.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while fs::copy(&graves, &waiting).is_err() {
-        assert!(child.try_wait().unwrap().is_none(), "it was over before anybody looked");
-    }
-    assert!(child.wait().unwrap().success());
+    let waiting = interrupted(&home, &file);
     let untouched = Home::new();
     untouched.ok(&["restore", file.to_str().unwrap()]);
     assert!(untouched.ok(&["export", "-"]).contains(WORD), "nobody was there to ask");
     fs::copy(&waiting, untouched.data().join("graves.json")).unwrap();
     untouched.ok(&["memory", "list"]);
     check_gone(&untouched);
+}
+
+/// The backup has a tombstone of its own, which must not take the place of those that wait.
+#[test]
+fn tombstones_that_wait_outlast_another_restore() {
+    let (home, memory, node) = furnished();
+    let early = home.ok(&["remember", "gone before the backup"]);
+    home.ok(&["forget", &early, "--hard"]);
+    let file = home.around().join("backup.db");
+    home.ok(&["backup", file.to_str().unwrap()]);
+    erase_both(&home, &memory, &node);
+    let waiting = interrupted(&home, &file);
+    let other = Home::new();
+    other.ok(&["restore", file.to_str().unwrap()]);
+    fs::copy(&waiting, other.data().join("graves.json")).unwrap();
+    other.ok(&["restore", file.to_str().unwrap(), "--force"]);
+    check_gone(&other);
 }
 
 #[test]
