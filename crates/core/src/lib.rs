@@ -17,6 +17,7 @@ mod fill;
 pub mod grant;
 pub mod ids;
 pub mod job;
+pub mod language;
 pub mod memory;
 pub mod node;
 pub mod page;
@@ -52,6 +53,7 @@ pub struct Mnemic {
     lease: Duration,
     log: audit::Log,
     audit_days: u32,
+    language: Option<Arc<dyn language::LanguageModel>>,
 }
 
 impl Mnemic {
@@ -72,6 +74,7 @@ impl Mnemic {
             lease: job::LEASE_DEFAULT,
             log: audit::Log::default(),
             audit_days: audit::RETENTION_DAYS_DEFAULT,
+            language: None,
         }
     }
 
@@ -85,6 +88,12 @@ impl Mnemic {
     #[must_use]
     pub fn with_audit_days(self, audit_days: u32) -> Self {
         Self { audit_days, ..self }
+    }
+
+    /// The language model that serves every workspace.
+    #[must_use]
+    pub fn with_language_model(self, model: Arc<dyn language::LanguageModel>) -> Self {
+        Self { language: Some(model), ..self }
     }
 
     /// Whether the store answers at all; cheap enough for a probe.
