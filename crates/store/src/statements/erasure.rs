@@ -101,7 +101,7 @@ pub(crate) static LIST_USERS: Statement = Statement::workspace(
 );
 
 pub(crate) static LIST_CONVERSATIONS: Statement = Statement::workspace(
-    "erasure.list_conversations",
+    "erasure.list_conversation_names",
     "SELECT conversation_id FROM sightings WHERE workspace_id = $1
      UNION SELECT conversation_id FROM audit
      WHERE workspace_id = $1 AND conversation_id IS NOT NULL",
