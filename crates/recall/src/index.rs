@@ -277,7 +277,7 @@ impl Index {
         }
     }
 
-    fn slot(&self, key: &Key) -> Option<u32> {
+    pub(crate) fn slot(&self, key: &Key) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
         self.slots.find(hash, |&slot| self.keys[slot as usize] == *key).copied()
     }

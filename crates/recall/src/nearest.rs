@@ -9,6 +9,7 @@
 use crate::bits;
 use crate::document::Hit;
 use crate::filter::Selection;
+use crate::index::Index;
 use crate::kernels::{self, Hamming};
 use crate::top::{Top, rank, unrank};
 use crate::vectors::{SIGNS_FROM, Vectors, words};
@@ -37,6 +38,25 @@ pub(crate) fn search(selection: &Selection<'_>, query: &[f32], k: usize) -> Vec<
     }
     let hits = scan.top.into_sorted();
     hits.map(|(score, key)| Hit { key, score: unrank(score) }).collect()
+}
+
+/// The cosine of each slot that has a vector.
+#[expect(clippy::cast_precision_loss, reason = "a cosine needs no more than an f32 holds")]
+pub(crate) fn cosines(index: &Index, query: &[f32], slots: &[Option<u32>]) -> Vec<Option<f32>> {
+    let Some(vectors) = index.vectors() else { return vec![None; slots.len()] };
+    let Some(query) = Query::new(query, vectors.dimensions()) else {
+        return vec![None; slots.len()];
+    };
+    let has_vector = |slot: &u32| bits::get(vectors.present(), *slot);
+    let rows: Vec<u32> = slots.iter().flatten().copied().filter(has_vector).collect();
+    let mut dots = Vec::with_capacity(rows.len());
+    kernels::dots(&query.codes, vectors.codes(), &rows, &mut dots);
+    let mut dots = dots.into_iter();
+    let cosine = |slot: &Option<u32>| {
+        let slot = slot.filter(has_vector)?;
+        Some(dots.next()? as f32 * (vectors.factors()[slot as usize] * query.factor))
+    };
+    slots.iter().map(cosine).collect()
 }
 
 /// A query vector in the forms the kernels want.

@@ -153,15 +153,21 @@ impl List {
     }
 
     pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.frequency(slot).is_some()
+    }
+
+    /// How often the term is in a slot, if it is.
+    pub(crate) fn frequency(&self, slot: u32) -> Option<u32> {
         match self {
-            Self::One(packed, _) => *packed >> TF_BITS == slot,
+            Self::One(packed, _) => (*packed >> TF_BITS == slot).then_some(*packed & TF_MAX),
             Self::Sparse(list, _) => {
-                list.binary_search_by_key(&slot, |packed| packed >> TF_BITS).is_ok()
+                let at = list.binary_search_by_key(&slot, |packed| packed >> TF_BITS).ok()?;
+                Some(list[at] & TF_MAX)
             }
-            Self::Dense(dense) => dense
-                .chunks
-                .get(slot as usize / CHUNK)
-                .is_some_and(|chunk| chunk.find(slot as usize % CHUNK).is_some()),
+            Self::Dense(dense) => {
+                let chunk = dense.chunks.get(slot as usize / CHUNK)?;
+                Some(frequency(chunk.postings[chunk.find(slot as usize % CHUNK)?]))
+            }
         }
     }
 

@@ -168,10 +168,10 @@ impl Batch {
         self
     }
 
-    /// Notes that nodes which the batch does not name change with it: whatever is kept of nodes
-    /// outside of their rows is made anew.
-    pub fn touch_nodes(&mut self) -> &mut Self {
-        self.touched.push(Touched { kind: ItemKind::Node, id: None });
+    /// Notes that items of a kind which the batch does not name change with it: whatever is kept of
+    /// them outside of their rows is made anew.
+    pub fn touch_all(&mut self, kind: ItemKind) -> &mut Self {
+        self.touched.push(Touched { kind, id: None });
         self
     }
 

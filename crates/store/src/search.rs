@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
 use uuid::Uuid;
 
 use crate::{Engine, Scope};
@@ -18,10 +18,11 @@ pub trait SearchEngine: Engine {
     /// From now on, vectors of this model are searched and no others.
     async fn use_model(&self, stamp: &ModelStamp) -> Result<()>;
 
-    /// Memories by their words.
+    /// One kind of items by their words.
     async fn search_words(
         &self,
         scope: Scope,
+        kind: ItemKind,
         query: &str,
         filter: &SearchFilter,
         limit: usize,
@@ -39,6 +40,26 @@ pub trait SearchEngine: Engine {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>>;
+
+    /// What items hold of the query's words, in the order of the ids.
+    async fn word_evidence(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<WordEvidence>;
+
+    /// How near items are to the query, in the order of the ids, to within what quantising costs;
+    /// nothing for one without a vector.
+    async fn cosines(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        query: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<f32>>>;
 
     /// Which of the query's words each memory has, as the query spells them.
     async fn matched_words(

@@ -277,13 +277,17 @@ impl<'a> Telling<'a> {
         conversation.turns += i64::try_from(added.len()).unwrap_or(0);
         conversation.updated_at = now;
         // What is spoken in again is no longer put away.
-        conversation.archived_at = None;
+        let back = conversation.archived_at.take().map(|_| Change::PutAwayTurns {
+            conversation: conversation.id.clone(),
+            at: None,
+        });
         let head = if is_new {
             Change::AddConversation(conversation)
         } else {
             conversation.revision += 1;
             Change::UpdateConversation(conversation)
         };
-        std::iter::once(head).chain(added.into_iter().map(Change::AddTurn)).collect()
+        let added = added.into_iter().map(Change::AddTurn);
+        std::iter::once(head).chain(back).chain(added).collect()
     }
 }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::ids::MemoryId;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Operation, Principal};
-use crate::recall::SearchFilter;
+use crate::recall::{ItemKind, SearchFilter};
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
 pub use about::{GLIMPSE_CHARS, Glimpse};
@@ -246,7 +246,7 @@ impl Mnemic {
         let depth = skip.saturating_add(limit).saturating_add(1).min(FOUND_MAX);
         let scope = principal.scope();
         let filter = SearchFilter::of_list(filter, principal.access.readable());
-        let hits = self.store.search_words(scope, words, &filter, depth).await?;
+        let hits = self.store.search_words(scope, ItemKind::Memory, words, &filter, depth).await?;
         let ids: Vec<_> = hits.iter().skip(skip).map(|hit| MemoryId(hit.id)).collect();
         let mut found = self.store.lookup_memories(scope, &ids).await?;
         // One may have moved to another domain since it was found.

@@ -11,6 +11,7 @@ pub struct SearchFilter {
     pub channels: Option<Vec<String>>,
     pub kind: Option<Kind>,
     pub domain: Option<String>,
+    /// The topic of a memory, or the conversation of a turn.
     pub topic: Option<String>,
     pub pinned: Option<bool>,
     /// Recorded at or after, and before.

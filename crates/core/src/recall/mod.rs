@@ -5,18 +5,21 @@
 //! missing or fails is named in the answer and the others serve.
 
 mod entity;
+mod evidence;
 mod expand;
 mod filter;
 mod fuse;
 mod item;
 mod names;
 mod search;
+mod turn;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::Mnemic;
@@ -26,14 +29,16 @@ use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::page::check_limit;
-use crate::principal::{Action, Operation, Principal, Scope};
+use crate::principal::{Action, Operation, Principal, Scope, refuse};
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
 pub use entity::{Entity, Matched, Neighbour, Sight, Through};
+pub use evidence::{Held, WordEvidence};
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
 pub use item::ItemKind;
 use search::{Quest, Searches};
+pub use turn::{Feature, RecalledTurn, WhyTurn};
 
 pub const LIMIT_DEFAULT: usize = 10;
 pub const LIMIT_MAX: usize = 100;
@@ -59,6 +64,7 @@ pub enum Technique {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Memories,
+    Turns,
     Entities,
 }
 
@@ -80,7 +86,8 @@ pub struct RecallRequest {
     pub limit: Option<usize>,
     /// Searched together with `_global`; absent, every channel is.
     pub channel: Option<String>,
-    /// The conversation that asks; what is recalled in several concerns more than one.
+    /// The conversation that asks: its own turns are searched, and no others. What is recalled in
+    /// several concerns more than one.
     pub conversation_id: Option<String>,
     pub kind: Option<Kind>,
     /// Only what was recorded in this window.
@@ -99,7 +106,11 @@ pub struct RecallRequest {
 
 #[derive(Debug, Clone)]
 pub struct Bundle {
+    /// Memories, best first. Together with the turns they are as many as were asked for, and
+    /// scores of both compare.
     pub items: Vec<Recalled>,
+    /// Best first.
+    pub turns: Vec<RecalledTurn>,
     /// What the query is about: what it names first, then what it means.
     pub entities: Vec<Entity>,
     /// What could not serve, and why.
@@ -143,10 +154,11 @@ impl RecallRequest {
             return Err(Error::invalid("techniques", problem));
         }
         if self.include.as_ref().is_some_and(Vec::is_empty) {
-            let problem = "must name at least one of memories, entities";
+            let problem = "must name at least one of memories, turns, entities";
             return Err(Error::invalid("include", problem));
         }
-        if !self.includes_memories() && !self.wants(Technique::Entities) {
+        let entities_alone = !self.includes_memories() && !self.includes(Part::Turns);
+        if entities_alone && !self.wants(Technique::Entities) {
             let problem = "must have entities where nothing else is to be included";
             return Err(Error::invalid("techniques", problem));
         }
@@ -200,7 +212,13 @@ impl Mnemic {
         request.check()?;
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
-        let quest = Quest { principal, scope, request, filter, limit, now: began };
+        let clue = if request.includes(Part::Turns) && refuse(principal, Action::ReadConversations).is_none() {
+            Some(self.clue(scope, &request.query).await?)
+        } else {
+            None
+        };
+        let (now, vector) = (began, OnceCell::new());
+        let quest = Quest { principal, scope, request, filter, limit, now, clue, vector };
         let mut searches = self.search_all(&quest).await;
         // When nothing served, the caller gets the reason as an error, not an empty answer.
         if let Some(failure) = searches.take_failure() {
@@ -212,15 +230,18 @@ impl Mnemic {
         if request.explain {
             self.explain(scope, request, &searches, &mut items).await?;
         }
-        let items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
+        let mut items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
+        let mut turns = searches.take_turns();
+        cut(&mut items, &mut turns, limit);
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }
-        self.note_recalled(&quest, &items, &searches.entities);
+        self.note_recalled(&quest, &items, &turns, &searches.entities);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
         Ok(Bundle {
             items,
+            turns,
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
             entities: searches.entities,
@@ -229,17 +250,24 @@ impl Mnemic {
     }
 
     /// Counts what was returned and tells the audit of it.
-    fn note_recalled(&self, quest: &Quest<'_>, items: &[Recalled], entities: &[Entity]) {
+    fn note_recalled(
+        &self,
+        quest: &Quest<'_>,
+        items: &[Recalled],
+        turns: &[RecalledTurn],
+        entities: &[Entity],
+    ) {
         let Quest { principal, scope, request, .. } = *quest;
         let conversation = request.conversation_id.as_deref();
         self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         self.reinforce.note_nodes(scope, entities.iter().map(|entity| entity.node.id));
         let memories = items.iter().map(|item| item.memory.found());
+        let turns = turns.iter().map(|it| (it.turn.id.0, it.turn.channel.as_str()));
         let reading = Reading {
             channel: request.channel.as_deref(),
             conversation,
             query: Some(&request.query),
-            found: memories.chain(entities.iter().flat_map(Entity::found)).collect(),
+            found: memories.chain(turns).chain(entities.iter().flat_map(Entity::found)).collect(),
         };
         self.note_read(principal, &RECALL, &reading, quest.now);
     }
@@ -326,6 +354,21 @@ impl Mnemic {
         }
         Ok(())
     }
+}
+
+/// Leaves the best of both, so many in all.
+fn cut(items: &mut Vec<Recalled>, turns: &mut Vec<RecalledTurn>, limit: usize) {
+    let (mut kept_items, mut kept_turns) = (0, 0);
+    while kept_items + kept_turns < limit {
+        match (items.get(kept_items), turns.get(kept_turns)) {
+            (Some(item), Some(turn)) if item.score >= turn.score => kept_items += 1,
+            (_, Some(_)) => kept_turns += 1,
+            (Some(_), None) => kept_items += 1,
+            (None, None) => break,
+        }
+    }
+    items.truncate(kept_items);
+    turns.truncate(kept_turns);
 }
 
 fn found_by(searches: &Searches, id: Uuid) -> Vec<Found> {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use super::entity::{self, Entity, Sight, Through};
+use super::turn::{Clue, RecalledTurn, Turns};
 use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
 use crate::Mnemic;
 use crate::embed::{Embedder, EmbedderState, Purpose};
@@ -26,6 +28,10 @@ pub(super) struct Quest<'q> {
     pub filter: SearchFilter,
     pub limit: usize,
     pub now: Timestamp,
+    /// What it gives away beside its words, where turns are asked for.
+    pub clue: Option<Clue>,
+    /// The query as the model sees it, once somebody needed it.
+    pub vector: OnceCell<QueryVector>,
 }
 
 impl Quest<'_> {
@@ -43,6 +49,8 @@ impl Quest<'_> {
 pub(super) struct QueryVector {
     pub embedder: Arc<dyn Embedder>,
     pub vector: Vec<f32>,
+    /// As turns are searched with: without the names of those who speak in them.
+    pub of_turns: Vec<f32>,
 }
 
 /// What one technique brought.
@@ -80,11 +88,29 @@ impl Search {
 pub(super) struct Searches {
     pub done: Vec<Search>,
     pub entities: Vec<Entity>,
+    /// What was said, or why that could not be searched; nothing, where it was not asked for.
+    pub turns: Option<Result<Turns>>,
     /// What served in part only, and why.
     pub partly: Vec<String>,
 }
 
 impl Searches {
+    /// What was said; why it could not be searched is kept for the answer.
+    pub(super) fn take_turns(&mut self) -> Vec<RecalledTurn> {
+        match self.turns.take() {
+            Some(Ok(turns)) => {
+                self.partly.extend(turns.degraded);
+                turns.found
+            }
+            Some(Err(e)) => {
+                tracing::warn!(error = %e, "recall goes on without turns");
+                self.partly.push(format!("turns: {e}"));
+                vec![]
+            }
+            None => vec![],
+        }
+    }
+
     pub(super) fn lists(&self) -> Vec<(Technique, &[Hit])> {
         self.done.iter().map(|search| (search.technique, search.hits.as_slice())).collect()
     }
@@ -93,6 +119,11 @@ impl Searches {
     /// answer in its place: a damaged index would be taken for an empty one.
     pub(super) fn take_failure(&mut self) -> Option<Error> {
         let on_its_own = self.done.iter().all(|search| search.technique == Technique::Entities);
+        match self.turns.take() {
+            // Where turns alone were asked for, they alone can fail.
+            Some(Err(e)) if self.done.is_empty() => return Some(e),
+            turns => self.turns = turns,
+        }
         let mut counted = self
             .done
             .iter_mut()
@@ -117,16 +148,18 @@ impl Mnemic {
         let words = self.by_words(quest);
         let meant = self.by_meaning(quest);
         let named = self.by_name(quest);
+        let turns = self.by_turns(quest);
         // The first search of a workspace builds its index, and meanwhile a model that is being
         // loaded can arrive: then the first answer is complete, too.
-        let (words, meant, named) = if let EmbedderState::Loading(_) = self.embedder.state() {
-            (words.await, meant.await, named.await)
-        } else {
-            tokio::join!(words, meant, named)
-        };
+        let (words, meant, named, turns) =
+            if let EmbedderState::Loading(_) = self.embedder.state() {
+                (words.await, meant.await, named.await, turns.await)
+            } else {
+                tokio::join!(words, meant, named, turns)
+            };
         let Meant { vectors, near, failure } = meant;
         let done = [words, vectors].into_iter().flatten().collect();
-        let mut searches = Searches { done, entities: vec![], partly: vec![] };
+        let mut searches = Searches { done, entities: vec![], turns, partly: vec![] };
         if let Some(e) = failure {
             searches.partly.push(format!("entities: found by name only: {e}"));
         }
@@ -142,7 +175,13 @@ impl Mnemic {
         }
         let started = Instant::now();
         let Quest { scope, request, filter, .. } = quest;
-        let hits = self.store.search_words(*scope, &request.query, filter, FOUND_PER_TECHNIQUE);
+        let hits = self.store.search_words(
+            *scope,
+            ItemKind::Memory,
+            &request.query,
+            filter,
+            FOUND_PER_TECHNIQUE,
+        );
         Some(Search::done(Technique::Words, started, hits.await))
     }
 
@@ -154,7 +193,7 @@ impl Mnemic {
         Some((started, self.nodes_named(quest).await))
     }
 
-    /// The query is embedded once for memories and nodes.
+    /// The query is embedded once for memories, nodes and turns.
     async fn by_meaning(&self, quest: &Quest<'_>) -> Meant {
         let (vectors, nodes) =
             (quest.seeks(Technique::Vectors), quest.request.wants(Technique::Entities));
@@ -162,7 +201,7 @@ impl Mnemic {
             return Meant::default();
         }
         let started = Instant::now();
-        let query = match self.embed_query(quest).await {
+        let query = match self.query_vector(quest).await {
             Ok(query) => query,
             Err(e) if vectors => {
                 // Switched off on purpose is not a fault, but the answer still says so.
@@ -177,10 +216,10 @@ impl Mnemic {
             Err(e) => return Meant { failure: Some(e), ..Meant::default() },
         };
         let memories = async {
-            let hits = self.memories_near(quest, &query).await;
+            let hits = self.memories_near(quest, query).await;
             Search::done(Technique::Vectors, started, hits)
         };
-        let near = async { if nodes { self.nodes_near(quest, &query).await } else { Ok(vec![]) } };
+        let near = async { if nodes { self.nodes_near(quest, query).await } else { Ok(vec![]) } };
         let (vectors, near) = if vectors {
             let (memories, near) = tokio::join!(memories, near);
             (Some(memories), near)
@@ -196,15 +235,24 @@ impl Mnemic {
         }
     }
 
+    pub(super) async fn query_vector<'q>(&self, quest: &'q Quest<'_>) -> Result<&'q QueryVector> {
+        quest.vector.get_or_try_init(|| self.embed_query(quest)).await
+    }
+
     /// The query is embedded while the vectors of what was just written are completed.
     async fn embed_query(&self, quest: &Quest<'_>) -> Result<QueryVector> {
         let embedder = self.embedder.require()?;
+        let query = &quest.request.query;
+        let of_turns = quest.clue.as_ref().map(|clue| &clue.words).filter(|words| *words != query);
+        let texts = [query].into_iter().chain(of_turns).cloned().collect();
         let (vectors, ()) = tokio::join!(
-            embedder.embed(vec![quest.request.query.clone()], Purpose::Query),
+            embedder.embed(texts, Purpose::Query),
             self.fill.settled(quest.scope, FRESHNESS_WAIT),
         );
-        let vector = vectors?.pop().ok_or_else(|| Error::internal("the model gave no vector"))?;
-        Ok(QueryVector { embedder, vector })
+        let mut vectors = vectors?.into_iter();
+        let vector = vectors.next().ok_or_else(|| Error::internal("the model gave no vector"))?;
+        let of_turns = vectors.next().unwrap_or_else(|| vector.clone());
+        Ok(QueryVector { embedder, vector, of_turns })
     }
 
     async fn memories_near(&self, quest: &Quest<'_>, query: &QueryVector) -> Result<Vec<Hit>> {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
 use crate::error::Result;
-use crate::ids::EpisodeId;
+use crate::ids::{EpisodeId, TurnId};
 use crate::page::Position;
 use crate::principal::Scope;
 
@@ -36,6 +36,11 @@ pub trait ConversationStore {
         indexes: &[i64],
         times: &[Timestamp],
     ) -> Result<Vec<Turn>>;
+    /// These turns and, of each, so many before and after it in its conversation; by conversation
+    /// and index, each once.
+    async fn turns_around(&self, scope: Scope, ids: &[TurnId], reach: i64) -> Result<Vec<Turn>>;
+    /// Who has spoken, each once, in the order of the names.
+    async fn list_speakers(&self, scope: Scope, limit: usize) -> Result<Vec<String>>;
     async fn lookup_episode(&self, scope: Scope, id: EpisodeId) -> Result<Option<Episode>>;
     /// Those of a conversation that are not deleted, newest first.
     async fn list_episodes(

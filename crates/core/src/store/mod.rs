@@ -174,6 +174,11 @@ pub enum Change {
     UpdateConversation(Conversation),
     /// One at the same index of its conversation is a lost race.
     AddTurn(Turn),
+    /// The turns of a conversation leave searches, or come back to them.
+    PutAwayTurns {
+        conversation: String,
+        at: Option<Timestamp>,
+    },
     /// Removes a turn that is there, for good.
     EraseTurn(TurnId),
     AddEpisode(Episode),
@@ -307,6 +312,7 @@ impl Change {
                 Some(memory.id.0)
             }
             Self::AddNode(node) | Self::UpdateNode { node, retold: true, .. } => Some(node.id.0),
+            Self::AddTurn(turn) => Some(turn.id.0),
             _ => None,
         }
     }

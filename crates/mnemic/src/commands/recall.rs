@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use mnemic_server::wire::entity::{EntityWire, WayWire};
 use mnemic_server::wire::recall::{
-    FoundWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
+    FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
 };
 
 use super::OWN;
@@ -65,9 +65,18 @@ fn techniques(named: &[TechniqueArg]) -> Option<Vec<TechniqueWire>> {
 }
 
 fn show(item: &RecallItem) {
-    let kind = if item.authoritative { "fact  " } else { "memory" };
     let text = output::one_line(&item.text);
-    output::line(&format!("{:.3}  {kind}  {text}  [mem:{}]", item.score, item.id));
+    output::line(&match item.item_type {
+        ItemTypeWire::Memory => {
+            let kind = if item.authoritative { "fact  " } else { "memory" };
+            format!("{:.3}  {kind}  {text}  [mem:{}]", item.score, item.id)
+        }
+        ItemTypeWire::Turn => {
+            let who = output::one_line(item.speaker.as_ref().or(item.role.as_ref()).map_or("", |it| it));
+            let said = item.created_at.strftime("%F %H:%M");
+            format!("{:.3}  turn    {said} {who}: {text}  [turn {}]", item.score, item.id)
+        }
+    });
     let Some(why) = &item.why else { return };
     for found in &why.found_by {
         show_found(found);
@@ -75,7 +84,10 @@ fn show(item: &RecallItem) {
     if !why.matched_words.is_empty() {
         output::line(&format!("         matched: {}", why.matched_words.join(", ")));
     }
-    let f = &why.factors;
+    for (feature, share) in &why.features {
+        output::line(&format!("         {feature}: {share:+.3}"));
+    }
+    let Some(f) = &why.factors else { return };
     output::line(&format!(
         "         factors: temporal {:.2}, recency {:.2}, weight {:.2}, confidence {:.2}, \
          kind {:.2}, pinned {:.2}",

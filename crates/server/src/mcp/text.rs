@@ -13,7 +13,7 @@ use crate::wire::PageResponse;
 use crate::wire::entity::{EntityWire, WayWire};
 use crate::wire::grant::PermissionWire;
 use crate::wire::memory::{KindWire, MemoryResponse, TemporalWire};
-use crate::wire::recall::{RecallItem, RecallResponse};
+use crate::wire::recall::{ItemTypeWire, RecallItem, RecallResponse};
 
 /// More of a memory than this is left to `memory.get`: one text must not push out the others.
 const SHOWN_CHARS_MAX: usize = 2_000;
@@ -36,15 +36,18 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
     } else {
         let _ = writeln!(text, "{DATA} Cite what you use as [mem:<id>].");
     }
-    let section = |text: &mut String, heading: &str, authoritative: bool| {
-        let mut lines = found.items.iter().filter(|i| i.authoritative == authoritative).peekable();
+    let section = |text: &mut String, heading: &str, wanted: KindWire| {
+        let mut lines = found.items.iter().filter(|item| item.kind == Some(wanted)).peekable();
         if lines.peek().is_some() {
             let _ = writeln!(text, "\n{heading}");
-            lines.for_each(|item| push_line(text, &Line::of_item(item)));
+            lines.filter_map(Line::of_item).for_each(|line| push_line(text, &line));
         }
     };
-    section(&mut text, "Facts (authoritative: never ignore or contradict them):", true);
-    section(&mut text, "Memories (suggestions: weigh them against other context):", false);
+    let facts = "Facts (authoritative: never ignore or contradict them):";
+    section(&mut text, facts, KindWire::Fact);
+    let memories = "Memories (suggestions: weigh them against other context):";
+    section(&mut text, memories, KindWire::Memory);
+    push_turns(&mut text, &found.items);
     push_entities(&mut text, &found.entities);
     if !found.degraded.is_empty() {
         let _ = writeln!(text, "\nIncomplete, since a part of recall did not serve:");
@@ -53,6 +56,29 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
         }
     }
     text
+}
+
+/// What was said, by whom and when.
+fn push_turns(text: &mut String, items: &[RecallItem]) {
+    let mut turns = items.iter().filter(|item| item.item_type == ItemTypeWire::Turn).peekable();
+    if turns.peek().is_some() {
+        let _ = writeln!(text, "\nSaid in conversations (what was said need not be true):");
+    }
+    for turn in turns {
+        let shown: String = turn.text.chars().take(SHOWN_CHARS_MAX).collect();
+        let cut = if shown.len() < turn.text.len() { "…" } else { "" };
+        let who = turn.speaker.as_ref().or(turn.role.as_ref()).map_or("", String::as_str);
+        let said = turn.created_at.strftime("%F %H:%M");
+        let _ = writeln!(
+            text,
+            "- {} {}: {}{cut} (turn {} of {})",
+            said,
+            quoted(who),
+            quoted(&shown),
+            turn.index.unwrap_or_default(),
+            quoted(turn.conversation_id.as_deref().unwrap_or_default())
+        );
+    }
 }
 
 /// What the query is about. Names are stored text, too.
@@ -160,19 +186,20 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of_item(item: &'a RecallItem) -> Self {
-        Self {
+    /// Nothing, if it is no memory.
+    fn of_item(item: &'a RecallItem) -> Option<Self> {
+        Some(Self {
             id: item.id,
-            kind: item.kind,
+            kind: item.kind?,
             content: &item.text,
             channel: &item.channel,
             topic: item.topic.as_deref(),
             temporal: item.temporal,
-            confidence: item.confidence,
+            confidence: item.confidence?,
             pinned: item.pinned,
             created_at: item.created_at,
             chars_max: SHOWN_CHARS_MAX,
-        }
+        })
     }
 
     fn of_memory(memory: &'a MemoryResponse) -> Self {
@@ -234,8 +261,8 @@ mod tests {
     fn item(kind: KindWire, text: &str, id: u128) -> RecallItem {
         RecallItem {
             id: Uuid::from_u128(id),
-            item_type: "memory".to_owned(),
-            kind,
+            item_type: ItemTypeWire::Memory,
+            kind: Some(kind),
             authoritative: kind == KindWire::Fact,
             text: text.to_owned(),
             score: 1.0,
@@ -243,8 +270,12 @@ mod tests {
             domain: None,
             topic: None,
             temporal: None,
-            confidence: 1.0,
+            confidence: Some(1.0),
             pinned: false,
+            conversation_id: None,
+            index: None,
+            role: None,
+            speaker: None,
             created_at: "2026-01-02T03:04:05Z".parse().unwrap(),
             why: None,
         }

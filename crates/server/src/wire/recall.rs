@@ -1,10 +1,12 @@
 //! Recall on the wire.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use mnemic_core::recall::{
-    Bundle, Factors, Found, Part, RecallRequest as Wish, Recalled, Technique, TechniqueReport, Why,
+    Bundle, Factors, Feature, Found, Part, RecallRequest as Wish, Recalled, RecalledTurn,
+    Technique, TechniqueReport, Why, WhyTurn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,12 +44,13 @@ impl From<Technique> for TechniqueWire {
     }
 }
 
-/// The parts of the bundle that can be asked for: memories, and the entities that the query is
-/// about, with what they are joined to.
+/// The parts of the bundle that can be asked for: memories, turns of conversations, and the
+/// entities that the query is about, with what they are joined to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeWire {
     Memories,
+    Turns,
     Entities,
 }
 
@@ -55,6 +58,7 @@ impl From<IncludeWire> for Part {
     fn from(part: IncludeWire) -> Self {
         match part {
             IncludeWire::Memories => Self::Memories,
+            IncludeWire::Turns => Self::Turns,
             IncludeWire::Entities => Self::Entities,
         }
     }
@@ -74,7 +78,8 @@ pub struct RecallRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub channel: Option<String>,
-    /// The conversation that asks. A fact of a channel that several conversations recall is
+    /// The conversation that asks: of what was said, only its own turns are searched. Leave it out
+    /// to search all conversations. A fact of a channel that several conversations recall is
     /// promoted to `_global`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
@@ -150,10 +155,11 @@ pub struct RecallResponse {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct RecallItem {
     pub id: Uuid,
-    /// `memory`.
     #[serde(rename = "type")]
-    pub item_type: String,
-    pub kind: KindWire,
+    pub item_type: ItemTypeWire,
+    /// Of a memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<KindWire>,
     /// True for facts: they outrank anything an agent believes.
     pub authoritative: bool,
     pub text: String,
@@ -162,12 +168,32 @@ pub struct RecallItem {
     pub domain: Option<String>,
     pub topic: Option<String>,
     pub temporal: Option<TemporalWire>,
-    pub confidence: f64,
+    /// Of a memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
     pub pinned: bool,
+    /// Where a turn was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<String>,
+    /// A turn's place in its conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    /// When it was recorded; of a turn, when it was said.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<WhyWire>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemTypeWire {
+    Memory,
+    Turn,
 }
 
 /// Which technique found an item where, and what then moved it.
@@ -175,7 +201,12 @@ pub struct RecallItem {
 pub struct WhyWire {
     pub found_by: Vec<FoundWire>,
     pub matched_words: Vec<String>,
-    pub factors: FactorsWire,
+    /// Of a memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factors: Option<FactorsWire>,
+    /// Of a turn: what each feature added to its score, or took from it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -211,8 +242,12 @@ impl From<Bundle> for RecallResponse {
     fn from(bundle: Bundle) -> Self {
         let techniques = (!bundle.techniques.is_empty())
             .then(|| bundle.techniques.into_iter().map(Into::into).collect());
+        let memories = bundle.items.into_iter().map(RecallItem::from);
+        let mut items: Vec<_> =
+            memories.chain(bundle.turns.into_iter().map(RecallItem::from)).collect();
+        items.sort_by(|a, b| b.score.total_cmp(&a.score));
         Self {
-            items: bundle.items.into_iter().map(Into::into).collect(),
+            items,
             entities: bundle.entities.into_iter().map(Into::into).collect(),
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
@@ -227,8 +262,8 @@ impl From<Recalled> for RecallItem {
         let kind = KindWire::from(memory.kind);
         Self {
             id: memory.id.0,
-            item_type: "memory".to_owned(),
-            kind,
+            item_type: ItemTypeWire::Memory,
+            kind: Some(kind),
             authoritative: kind == KindWire::Fact,
             text: memory.content,
             score,
@@ -236,10 +271,52 @@ impl From<Recalled> for RecallItem {
             domain: memory.domain,
             topic: memory.topic,
             temporal: temporal.map(Into::into),
-            confidence: memory.confidence,
+            confidence: Some(memory.confidence),
             pinned: memory.pinned,
+            conversation_id: None,
+            index: None,
+            role: None,
+            speaker: None,
             created_at: memory.created_at,
             why: why.map(Into::into),
+        }
+    }
+}
+
+impl From<RecalledTurn> for RecallItem {
+    fn from(recalled: RecalledTurn) -> Self {
+        let RecalledTurn { turn, score, why } = recalled;
+        Self {
+            id: turn.id.0,
+            item_type: ItemTypeWire::Turn,
+            kind: None,
+            authoritative: false,
+            text: turn.content,
+            score,
+            channel: turn.channel,
+            domain: None,
+            topic: None,
+            temporal: None,
+            confidence: None,
+            pinned: false,
+            conversation_id: Some(turn.conversation_id),
+            index: Some(turn.index),
+            role: Some(turn.role),
+            speaker: turn.speaker,
+            created_at: turn.at,
+            why: why.map(Into::into),
+        }
+    }
+}
+
+impl From<WhyTurn> for WhyWire {
+    fn from(why: WhyTurn) -> Self {
+        let share = |(feature, share): (Feature, f64)| (feature.as_str().to_owned(), share);
+        Self {
+            found_by: why.found_by.into_iter().map(Into::into).collect(),
+            matched_words: vec![],
+            factors: None,
+            features: why.shares.into_iter().map(share).collect(),
         }
     }
 }
@@ -249,7 +326,8 @@ impl From<Why> for WhyWire {
         Self {
             found_by: why.found_by.into_iter().map(Into::into).collect(),
             matched_words: why.matched_words,
-            factors: why.factors.into(),
+            factors: Some(why.factors.into()),
+            features: BTreeMap::new(),
         }
     }
 }

@@ -18,6 +18,7 @@ CREATE TABLE conversations (
 CREATE UNIQUE INDEX conversations_by_key ON conversations (workspace_id, key);
 SELECT protect('conversations');
 
+-- A turn is put away with its conversation; it says so itself, so that no search must ask there.
 CREATE TABLE turns (
     workspace_id uuid NOT NULL REFERENCES workspaces (id),
     id uuid NOT NULL,
@@ -34,10 +35,12 @@ CREATE TABLE turns (
     metadata jsonb NOT NULL,
     created_by text COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL,
+    archived_at timestamptz,
     PRIMARY KEY (workspace_id, id)
 );
 CREATE UNIQUE INDEX turns_by_place ON turns (workspace_id, conversation_id, place);
 CREATE INDEX turns_by_time ON turns (workspace_id, conversation_id, at);
+CREATE INDEX turns_by_speaker ON turns (workspace_id, speaker);
 SELECT protect('turns');
 
 -- What old turns came to. The turns themselves are gone; their ids are a breadcrumb.

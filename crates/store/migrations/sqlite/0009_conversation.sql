@@ -17,6 +17,7 @@ CREATE TABLE conversations (
 ) STRICT;
 CREATE UNIQUE INDEX conversations_by_key ON conversations (workspace_id, key);
 
+-- A turn is put away with its conversation; it says so itself, so that no search must ask there.
 CREATE TABLE turns (
     workspace_id BLOB NOT NULL REFERENCES workspaces (id),
     id BLOB NOT NULL,
@@ -33,10 +34,12 @@ CREATE TABLE turns (
     metadata TEXT NOT NULL,
     created_by TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    archived_at INTEGER,
     PRIMARY KEY (workspace_id, id)
 ) STRICT;
 CREATE UNIQUE INDEX turns_by_place ON turns (workspace_id, conversation_id, place);
 CREATE INDEX turns_by_time ON turns (workspace_id, conversation_id, at);
+CREATE INDEX turns_by_speaker ON turns (workspace_id, speaker);
 
 -- What old turns came to. The turns themselves are gone; their ids are a breadcrumb.
 CREATE TABLE episodes (

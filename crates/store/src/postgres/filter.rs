@@ -6,13 +6,16 @@ use serde_json::json;
 
 use crate::{Value, values};
 
-/// The condition on the rows of one kind of item: `memories m` or `nodes n`. What a kind does not
+/// The condition on the rows of one kind of item: `memories m`, `nodes n` or `turns t`. What a kind does not
 /// have, it has as null, so that one filter fits all. Takes the parameters of [`params`], from `$2`
 /// to `$11`.
 macro_rules! passes {
     (memory) => {
         passes!(
             "m",
+            "m.deleted_at IS NULL",
+            "m.created_at",
+            "m.domain",
             "m.kind",
             "m.topic",
             "m.pinned",
@@ -24,6 +27,9 @@ macro_rules! passes {
     (node) => {
         passes!(
             "n",
+            "n.deleted_at IS NULL",
+            "n.created_at",
+            "n.domain",
             "n.type",
             "CAST(NULL AS text)",
             "false",
@@ -32,13 +38,27 @@ macro_rules! passes {
             "CAST(NULL AS timestamptz)"
         )
     };
-    ($item:literal, $kind:literal, $topic:literal, $pinned:literal, $valid_from:literal,
+    (turn) => {
+        passes!(
+            "t",
+            "true",
+            "t.at",
+            "CAST(NULL AS text)",
+            "'turn'",
+            "t.conversation_id",
+            "false",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)",
+            "t.archived_at"
+        )
+    };
+    ($item:literal, $there:literal, $recorded_at:literal, $domain:literal, $kind:literal, $topic:literal, $pinned:literal, $valid_from:literal,
      $valid_to:literal, $superseded_at:literal) => {
         concat!(
             $item,
             ".workspace_id = $1 AND ",
-            $item,
-            ".deleted_at IS NULL
+            $there,
+            "
              AND (",
             $item,
             ".channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
@@ -46,14 +66,14 @@ macro_rules! passes {
             $kind,
             " = $3 OR $3 IS NULL)
              AND (",
-            $item,
-            ".domain = CAST($4 AS jsonb)->>'is' OR $4->>'is' IS NULL)
+            $domain,
+            " = CAST($4 AS jsonb)->>'is' OR $4->>'is' IS NULL)
              AND (",
-            $item,
-            ".domain IS NULL
+            $domain,
+            " IS NULL
                   OR jsonb_exists($4->'names', ",
-            $item,
-            ".domain)
+            $domain,
+            ")
                      = CAST($4->>'listed' AS boolean))
              AND (",
             $topic,
@@ -62,16 +82,16 @@ macro_rules! passes {
             $pinned,
             " = $6 OR $6 IS NULL)
              AND (",
-            $item,
-            ".created_at >= $7 OR $7 IS NULL)
+            $recorded_at,
+            " >= $7 OR $7 IS NULL)
              AND (",
-            $item,
-            ".created_at < $8 OR $8 IS NULL)
+            $recorded_at,
+            " < $8 OR $8 IS NULL)
              AND ((coalesce(",
             $valid_from,
             ", ",
-            $item,
-            ".created_at) <= $9
+            $recorded_at,
+            ") <= $9
                    AND (",
             $valid_to,
             " IS NULL OR ",
@@ -83,8 +103,8 @@ macro_rules! passes {
             $superseded_at,
             " > $9)) OR $9 IS NULL)
              AND ((",
-            $item,
-            ".created_at <= $10
+            $recorded_at,
+            " <= $10
                    AND (",
             $superseded_at,
             " IS NULL OR ",

@@ -9,7 +9,9 @@ use mnemic_core::Result;
 use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 
 use super::filter::{params, passes};
-use super::words::hit;
+use uuid::Uuid;
+
+use super::words::{self, hit};
 use crate::{Fields as _, Row, Statement, Value, values};
 
 /// What passes is found once, at most `$15` rows of it, and scanned only if that was all. Each row
@@ -96,12 +98,22 @@ macro_rules! ways {
 
 static MEMORIES: Ways = ways!(memory, "memories m", "m.id");
 static NODES: Ways = ways!(node, "nodes n", "n.id");
+static TURNS: Ways = ways!(turn, "turns t", "t.id");
+
+/// The cosines of the items of `$4`.
+static COSINES: Statement = Statement::workspace(
+    "nearest.cosines",
+    "SELECT v.item_id, 1 - (v.vector <=> $3) AS score FROM vectors v
+     WHERE v.workspace_id = $1 AND v.model = $2
+       AND v.item_id = ANY (ARRAY(SELECT CAST(jsonb_array_elements_text($4) AS uuid)))",
+);
 
 /// The one list of kinds here; another one is an entry of its own.
 fn ways(kind: ItemKind) -> &'static Ways {
     match kind {
         ItemKind::Memory => &MEMORIES,
         ItemKind::Node => &NODES,
+        ItemKind::Turn => &TURNS,
     }
 }
 
@@ -109,7 +121,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Statement> {
     let of = |ways: &'static Ways| {
         [&ways.scan].into_iter().chain(ways.walks.iter().map(|(_, walk)| walk))
     };
-    ItemKind::ALL.into_iter().map(ways).flat_map(of).chain([&WALK_SETTINGS])
+    ItemKind::ALL.into_iter().map(ways).flat_map(of).chain([&WALK_SETTINGS, &COSINES])
 }
 
 type Question = (&'static Statement, Vec<Value>);
@@ -144,6 +156,10 @@ impl Asked<'_> {
         let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
         params(self.filter, values![limit, self.model, self.query])
     }
+}
+
+pub(super) fn cosines(model: &str, query: &[f32], ids: &[Uuid]) -> Question {
+    (&COSINES, values![model, query, words::id_list(ids)])
 }
 
 /// What a scan found; nothing, if more passed the filter than it was to scan.

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::error::{pool_error, store_error};
 use super::transfer::begin;
+use super::words::findable;
 use super::{PostgresEngine, words};
 use crate::{Batch, Engine as _, Fields as _, Row, Scope, Statement, values};
 
@@ -22,14 +23,22 @@ use crate::{Batch, Engine as _, Fields as _, Row, Scope, Statement, values};
 /// neighbours in the lists are written together.
 const LOT: i64 = 5_000;
 
+macro_rules! behind {
+    ($item:literal) => {
+        concat!($item, ".id > $2")
+    };
+}
+
 /// As `words.texts`, for all texts of the workspace behind `$2`. What can be found is the same
 /// there and here.
 static WALK: Statement = Statement::workspace(
     "words.walk",
-    "SELECT m.id, m.content, d.digest FROM memories m
-     LEFT JOIN word_documents d ON d.workspace_id = $1 AND d.item_id = m.id
-     WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id > $2
-     ORDER BY m.id LIMIT $3",
+    concat!(
+        "SELECT f.id, f.kind, f.content, d.digest FROM (",
+        findable!(behind),
+        ") AS f LEFT JOIN word_documents d ON d.workspace_id = $1 AND d.item_id = f.id
+         ORDER BY f.id LIMIT $3"
+    ),
 );
 
 /// Lists whose text is gone.
@@ -37,35 +46,36 @@ static ORPHANS: Statement = Statement::workspace(
     "words.orphans",
     "SELECT d.item_id FROM word_documents d
      LEFT JOIN memories m ON m.workspace_id = $1 AND m.id = d.item_id AND m.deleted_at IS NULL
-     WHERE d.workspace_id = $1 AND m.id IS NULL LIMIT $2",
+     LEFT JOIN turns t ON t.workspace_id = $1 AND t.id = d.item_id
+     WHERE d.workspace_id = $1 AND m.id IS NULL AND t.id IS NULL LIMIT $2",
 );
 
 /// `_uuid` is PostgreSQL's own name for an array of UUIDs, and one that the scope's proof can read.
 static PUT_MANY: Statement = Statement::workspace(
     "words.put_many",
-    "INSERT INTO word_documents (workspace_id, item_id, digest, length, terms)
-     SELECT $1, unnest(CAST($2 AS _uuid)), unnest(CAST($3 AS _bytea)),
-            unnest(CAST($4 AS _int4)), unnest(CAST($5 AS _jsonb))
+    "INSERT INTO word_documents (workspace_id, item_id, kind, digest, length, terms)
+     SELECT $1, unnest(CAST($2 AS _uuid)), unnest(CAST($3 AS _text)), unnest(CAST($4 AS _bytea)),
+            unnest(CAST($5 AS _int4)), unnest(CAST($6 AS _jsonb))
      ON CONFLICT (workspace_id, item_id) DO UPDATE
      SET digest = excluded.digest, length = excluded.length, terms = excluded.terms",
 );
 
 static LIST_MANY: Statement = Statement::workspace(
     "words.list_many",
-    "INSERT INTO word_postings (workspace_id, term, item_id, frequency, length)
-     SELECT $1, unnest(CAST($2 AS _text)), unnest(CAST($3 AS _uuid)),
-            unnest(CAST($4 AS _int2)), unnest(CAST($5 AS _int4))
-     ON CONFLICT (workspace_id, term, item_id) DO UPDATE
+    "INSERT INTO word_postings (workspace_id, kind, term, item_id, frequency, length)
+     SELECT $1, unnest(CAST($2 AS _text)), unnest(CAST($3 AS _text)), unnest(CAST($4 AS _uuid)),
+            unnest(CAST($5 AS _int2)), unnest(CAST($6 AS _int4))
+     ON CONFLICT (workspace_id, kind, term, item_id) DO UPDATE
      SET frequency = excluded.frequency, length = excluded.length",
 );
 
 /// Batches keep these up to date one by one; here they are counted anew.
 static COUNT: Statement = Statement::workspace(
     "words.count",
-    "INSERT INTO word_statistics (workspace_id, documents, length)
-     SELECT $1, count(*), coalesce(sum(d.length), 0) FROM word_documents d
-     WHERE d.workspace_id = $1
-     ON CONFLICT (workspace_id) DO UPDATE
+    "INSERT INTO word_statistics (workspace_id, kind, documents, length)
+     SELECT $1, d.kind, count(*), coalesce(sum(d.length), 0) FROM word_documents d
+     WHERE d.workspace_id = $1 GROUP BY d.kind
+     ON CONFLICT (workspace_id, kind) DO UPDATE
      SET documents = excluded.documents, length = excluded.length",
 );
 
@@ -74,8 +84,9 @@ static CLEAR_TERMS: Statement =
 
 static COUNT_TERMS: Statement = Statement::workspace(
     "words.count_terms",
-    "INSERT INTO word_terms (workspace_id, term, documents)
-     SELECT $1, p.term, count(*) FROM word_postings p WHERE p.workspace_id = $1 GROUP BY p.term",
+    "INSERT INTO word_terms (workspace_id, kind, term, documents)
+     SELECT $1, p.kind, p.term, count(*) FROM word_postings p WHERE p.workspace_id = $1
+     GROUP BY p.kind, p.term",
 );
 
 pub(super) static ALL: &[&Statement] =
@@ -139,16 +150,20 @@ async fn drop_orphans(engine: &PostgresEngine, scope: Scope) -> Result<()> {
     }
 }
 
+/// A kind of item, a term, an item that has it, how often, and how long the item is.
+type Posting = (String, String, Uuid, i16, i32);
+
 /// The words of many texts, column by column.
 #[derive(Default)]
 struct Lot {
     /// Those among them that are listed with other words.
     outdated: Vec<Uuid>,
     items: Vec<Uuid>,
+    kinds: Vec<String>,
     digests: Vec<Vec<u8>>,
     lengths: Vec<i32>,
     terms: Vec<serde_json::Value>,
-    postings: Vec<(String, Uuid, i16, i32)>,
+    postings: Vec<Posting>,
 }
 
 impl Lot {
@@ -165,12 +180,15 @@ impl Lot {
             let TextTerms { counts, length } = TextTerms::of(text);
             let length = i32::try_from(length).unwrap_or(i32::MAX);
             let names: Vec<_> = counts.iter().map(|(term, _)| term.as_str()).collect();
+            let kind = row.string("kind")?;
             lot.items.push(id);
+            lot.kinds.push(kind.clone());
             lot.digests.push(digest);
             lot.lengths.push(length);
             lot.terms.push(json!(names));
-            let posting =
-                |(term, count)| (term, id, i16::try_from(count).unwrap_or(i16::MAX), length);
+            let posting = |(term, count)| {
+                (kind.clone(), term, id, i16::try_from(count).unwrap_or(i16::MAX), length)
+            };
             lot.postings.extend(counts.into_iter().map(posting));
         }
         // In the order of the index, so that neighbours are written together; and so that
@@ -191,18 +209,19 @@ async fn write(pool: &deadpool_postgres::Pool, scope: Scope, lot: Arc<Lot>) -> R
     for id in &lot.outdated {
         transaction.execute(words::UNLIST.sql, &[&workspace, id]).await.map_err(failed)?;
     }
-    let Lot { items, digests, lengths, terms, postings, .. } = &*lot;
+    let Lot { items, kinds, digests, lengths, terms, postings, .. } = &*lot;
     let put = transaction.prepare_cached(PUT_MANY.sql).await.map_err(failed)?;
-    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-        [&workspace, items, digests, lengths, terms];
+    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+        [&workspace, items, kinds, digests, lengths, terms];
     transaction.execute(&put, &params).await.map_err(failed)?;
     let list = transaction.prepare_cached(LIST_MANY.sql).await.map_err(failed)?;
-    let names: Vec<_> = postings.iter().map(|posting| posting.0.as_str()).collect();
-    let ids: Vec<_> = postings.iter().map(|posting| posting.1).collect();
-    let frequencies: Vec<_> = postings.iter().map(|posting| posting.2).collect();
-    let lengths: Vec<_> = postings.iter().map(|posting| posting.3).collect();
-    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
-        [&workspace, &names, &ids, &frequencies, &lengths];
+    let kinds: Vec<_> = postings.iter().map(|posting| posting.0.as_str()).collect();
+    let names: Vec<_> = postings.iter().map(|posting| posting.1.as_str()).collect();
+    let ids: Vec<_> = postings.iter().map(|posting| posting.2).collect();
+    let frequencies: Vec<_> = postings.iter().map(|posting| posting.3).collect();
+    let lengths: Vec<_> = postings.iter().map(|posting| posting.4).collect();
+    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+        [&workspace, &kinds, &names, &ids, &frequencies, &lengths];
     transaction.execute(&list, &params).await.map_err(failed)?;
     transaction.commit().await.map_err(failed)?;
     Ok(lot.items.len() as u64)

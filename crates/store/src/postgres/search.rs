@@ -1,10 +1,11 @@
 //! Search in the database: any server finds what any other has written.
 
+use std::collections::HashMap;
 use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
@@ -23,11 +24,12 @@ impl SearchEngine for PostgresEngine {
     async fn search_words(
         &self,
         scope: Scope,
+        kind: ItemKind,
         query: &str,
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let Some(asked) = words::Asked::new(query, filter, limit) else {
+        let Some(asked) = words::Asked::new(kind, query, filter, limit) else {
             return Ok(Vec::new());
         };
         let depth = asked.depth();
@@ -49,10 +51,7 @@ impl SearchEngine for PostgresEngine {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        if !self.searches(stamp) || query.len() != stamp.dimensions {
-            let detail = format!("the vectors of {} are not searched yet", stamp.key());
-            return Err(Error::new(Code::ModelUnavailable, detail));
-        }
+        self.check_model(stamp, query)?;
         let asked = Asked { kind, model: &stamp.key(), query, filter, limit };
         let mut hits = match self.scan(scope, asked, self.options.scanned_max).await? {
             Some(hits) => hits,
@@ -60,6 +59,38 @@ impl SearchEngine for PostgresEngine {
         };
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.id.cmp(&a.id)));
         Ok(hits)
+    }
+
+    async fn word_evidence(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<WordEvidence> {
+        let terms = mnemic_recall::query_terms(query);
+        let [commonness, occurrences, lengths] = words::evidence_questions(kind, &terms, ids);
+        let (commonness, occurrences, lengths) = tokio::try_join!(
+            self.last(scope, [commonness]),
+            self.last(scope, [occurrences]),
+            self.last(scope, [lengths]),
+        )?;
+        words::evidence(&terms, ids, &[commonness, occurrences, lengths])
+    }
+
+    async fn cosines(
+        &self,
+        scope: Scope,
+        _kind: ItemKind,
+        stamp: &ModelStamp,
+        query: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<f32>>> {
+        self.check_model(stamp, query)?;
+        let rows = self.last(scope, [nearest::cosines(&stamp.key(), query, ids)]).await?;
+        let hits: HashMap<_, _> =
+            rows.iter().map(|row| words::hit(row).map(|hit| (hit.id, hit.score))).collect::<Result<_>>()?;
+        Ok(ids.iter().map(|id| hits.get(id).copied()).collect())
     }
 
     async fn matched_words(
@@ -81,9 +112,13 @@ impl SearchEngine for PostgresEngine {
 }
 
 impl PostgresEngine {
-    fn searches(&self, stamp: &ModelStamp) -> bool {
+    fn check_model(&self, stamp: &ModelStamp, query: &[f32]) -> Result<()> {
         let model = self.model.read().unwrap_or_else(PoisonError::into_inner);
-        model.as_ref() == Some(stamp)
+        if model.as_ref() == Some(stamp) && query.len() == stamp.dimensions {
+            return Ok(());
+        }
+        let detail = format!("the vectors of {} are not searched yet", stamp.key());
+        Err(Error::new(Code::ModelUnavailable, detail))
     }
 
     /// The nearest of all that pass, exactly; nothing, if more than so many do.

@@ -5,9 +5,9 @@
 //! before row-level security has spoken. A plain index over workspace and term may. Terms are
 //! made by the embedded index's own analysis, so both engines find the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
+use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, WordEvidence};
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{B, K1, TERMS_MAX, TextTerms};
 use serde_json::json;
@@ -26,18 +26,43 @@ pub(super) const TABLES: [&str; 4] =
 /// looked at first. Nearly always that is enough, and the others need no order.
 const DEPTH: usize = 4;
 
+/// The texts that can be found by their words: of memories `m`, or of turns `t`, of which `$which`
+/// says which are meant.
+macro_rules! findable {
+    ($which:ident) => {
+        concat!(
+            "SELECT m.id, 'memory' AS kind, m.content FROM memories m
+             WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND ",
+            $which!("m"),
+            " UNION ALL SELECT t.id, 'turn' AS kind, t.content FROM turns t
+             WHERE t.workspace_id = $1 AND ",
+            $which!("t")
+        )
+    };
+}
+pub(super) use findable;
+
+macro_rules! listed {
+    ($item:literal) => {
+        concat!($item, ".id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))")
+    };
+}
+
 /// The texts of `$2` that can be found, each with the digest of the one whose words are listed.
 static TEXTS: Statement = Statement::workspace(
     "words.texts",
-    "SELECT m.id, m.content, d.digest FROM memories m
-     LEFT JOIN word_documents d ON d.workspace_id = $1 AND d.item_id = m.id
-     WHERE m.workspace_id = $1 AND m.deleted_at IS NULL
-       AND m.id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
+    concat!(
+        "SELECT f.id, f.kind, f.content, d.digest FROM (",
+        findable!(listed),
+        ") AS f LEFT JOIN word_documents d ON d.workspace_id = $1 AND d.item_id = f.id"
+    ),
 );
 
 pub(super) static UNLIST: Statement = Statement::workspace(
     "words.unlist",
     "DELETE FROM word_postings WHERE workspace_id = $1 AND item_id = $2
+       AND kind = (SELECT d.kind FROM word_documents d
+                   WHERE d.workspace_id = $1 AND d.item_id = $2)
        AND term IN (SELECT jsonb_array_elements_text(d.terms) FROM word_documents d
                     WHERE d.workspace_id = $1 AND d.item_id = $2)",
 );
@@ -49,8 +74,8 @@ pub(super) static DROP: Statement = Statement::workspace(
 
 static PUT: Statement = Statement::workspace(
     "words.put",
-    "INSERT INTO word_documents (workspace_id, item_id, digest, length, terms)
-     VALUES ($1, $2, $3, $4, $5)
+    "INSERT INTO word_documents (workspace_id, item_id, kind, digest, length, terms)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (workspace_id, item_id) DO UPDATE
      SET digest = excluded.digest, length = excluded.length, terms = excluded.terms",
 );
@@ -61,21 +86,24 @@ static TAKE: Statement = Statement::workspace(
     "words.take",
     "UPDATE word_statistics
      SET documents = documents - (
-             SELECT count(*) FROM word_documents d WHERE d.workspace_id = $1
+             SELECT count(*) FROM word_documents d
+             WHERE d.workspace_id = $1 AND d.kind = word_statistics.kind
                 AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))),
          length = length - (
-             SELECT coalesce(sum(d.length), 0) FROM word_documents d WHERE d.workspace_id = $1
+             SELECT coalesce(sum(d.length), 0) FROM word_documents d
+             WHERE d.workspace_id = $1 AND d.kind = word_statistics.kind
                 AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid)))
      WHERE workspace_id = $1",
 );
 
 static GIVE: Statement = Statement::workspace(
     "words.give",
-    "INSERT INTO word_statistics (workspace_id, documents, length)
-     SELECT $1, count(*), coalesce(sum(d.length), 0) FROM word_documents d
+    "INSERT INTO word_statistics (workspace_id, kind, documents, length)
+     SELECT $1, d.kind, count(*), coalesce(sum(d.length), 0) FROM word_documents d
      WHERE d.workspace_id = $1
        AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
-     ON CONFLICT (workspace_id) DO UPDATE
+     GROUP BY d.kind
+     ON CONFLICT (workspace_id, kind) DO UPDATE
      SET documents = word_statistics.documents + excluded.documents,
          length = word_statistics.length + excluded.length",
 );
@@ -84,12 +112,13 @@ static GIVE: Statement = Statement::workspace(
 static TAKE_TERMS: Statement = Statement::workspace(
     "words.take_terms",
     "UPDATE word_terms SET documents = word_terms.documents - gone.documents
-     FROM (SELECT had.term, count(*) AS documents
+     FROM (SELECT d.kind, had.term, count(*) AS documents
            FROM word_documents d CROSS JOIN LATERAL jsonb_array_elements_text(d.terms) AS had (term)
            WHERE d.workspace_id = $1
              AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
-           GROUP BY had.term) AS gone
-     WHERE word_terms.workspace_id = $1 AND word_terms.term = gone.term",
+           GROUP BY d.kind, had.term) AS gone
+     WHERE word_terms.workspace_id = $1 AND word_terms.kind = gone.kind
+       AND word_terms.term = gone.term",
 );
 
 /// A term that nobody has any more is a word of an erased text.
@@ -103,22 +132,22 @@ static FORGET_TERMS: Statement = Statement::workspace(
 
 static GIVE_TERMS: Statement = Statement::workspace(
     "words.give_terms",
-    "INSERT INTO word_terms (workspace_id, term, documents)
-     SELECT $1, has.term, count(*)
+    "INSERT INTO word_terms (workspace_id, kind, term, documents)
+     SELECT $1, d.kind, has.term, count(*)
      FROM word_documents d CROSS JOIN LATERAL jsonb_array_elements_text(d.terms) AS has (term)
      WHERE d.workspace_id = $1
        AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
-     GROUP BY has.term
-     ON CONFLICT (workspace_id, term) DO UPDATE
+     GROUP BY d.kind, has.term
+     ON CONFLICT (workspace_id, kind, term) DO UPDATE
      SET documents = word_terms.documents + excluded.documents",
 );
 
-/// `$3` has the terms and `$4`, in the same order, how often each occurs.
+/// `$4` has the terms and `$5`, in the same order, how often each occurs.
 static LIST: Statement = Statement::workspace(
     "words.list",
-    "INSERT INTO word_postings (workspace_id, term, item_id, frequency, length)
-     SELECT $1, jsonb_array_elements_text($3), $2,
-            CAST(jsonb_array_elements_text($4) AS smallint), $5",
+    "INSERT INTO word_postings (workspace_id, item_id, kind, term, frequency, length)
+     SELECT $1, $2, $3, jsonb_array_elements_text($4),
+            CAST(jsonb_array_elements_text($5) AS smallint), $6",
 );
 
 /// Room for the scores of a great workspace's common words. Compiling the statement, or sharing it
@@ -137,18 +166,19 @@ static SEARCH_SETTINGS: Statement = Statement::workspace(
 /// their words are met. `$13` has the terms, `$14` is how many of the rarest count, `$15` and
 /// `$16` are the constants of BM25. What a posting does not change is computed once for its term.
 /// `OFFSET 0` keeps the planner to the index, whatever it believes of a term's postings.
-static SEARCH: Statement = Statement::workspace(
-    "words.search",
-    concat!(
+macro_rules! search {
+    ($kind:ident, $table:literal, $id:literal) => {
+        Statement::workspace(concat!("words.search_", stringify!($kind)), concat!(
         "WITH held AS MATERIALIZED (
              SELECT t.term, t.documents FROM word_terms t
-             WHERE t.workspace_id = $1
+             WHERE t.workspace_id = $1 AND t.kind = '", stringify!($kind), "'
                AND t.term = ANY (ARRAY(SELECT jsonb_array_elements_text($13)))
              ORDER BY t.documents, t.term LIMIT $14
          ), totals AS MATERIALIZED (
              SELECT s.documents, greatest(
                         CAST(s.length AS double precision) / greatest(s.documents, 1), 1) AS length
-             FROM word_statistics s WHERE s.workspace_id = $1
+             FROM word_statistics s
+             WHERE s.workspace_id = $1 AND s.kind = '", stringify!($kind), "'
          ), asked AS MATERIALIZED (
              SELECT held.term, 1048576 * (CAST($15 AS double precision) + 1) * ln(
                         1 + greatest(
@@ -167,16 +197,49 @@ static SEARCH: Statement = Statement::workspace(
                             asked.weight * p.frequency
                             / (p.frequency + asked.norm + asked.norm_by_length * p.length)
                         AS integer) AS score
-                 FROM word_postings p WHERE p.workspace_id = $1 AND p.term = asked.term OFFSET 0
+                 FROM word_postings p
+                 WHERE p.workspace_id = $1 AND p.kind = '", stringify!($kind), "'
+                   AND p.term = asked.term OFFSET 0
              ) AS posting
              GROUP BY posting.item_id ORDER BY score DESC, posting.item_id DESC LIMIT $17
          ) AS ranked CROSS JOIN LATERAL (
-             SELECT 1 FROM memories m WHERE m.id = ranked.item_id AND ",
-        passes!(memory),
-        " LIMIT 1
+             SELECT 1 FROM ", $table, " WHERE ", $id, " = ranked.item_id AND ",
+            passes!($kind),
+            " LIMIT 1
          ) AS passing
          ORDER BY ranked.score DESC, ranked.item_id DESC LIMIT $12"
-    ),
+        ))
+    };
+}
+
+static SEARCH_MEMORIES: Statement = search!(memory, "memories m", "m.id");
+static SEARCH_TURNS: Statement = search!(turn, "turns t", "t.id");
+
+/// Those of the terms `$3` that the documents of `$4` have, of the kind `$2`.
+static OCCURRENCES: Statement = Statement::workspace(
+    "words.occurrences",
+    "SELECT p.item_id, p.term, p.frequency FROM word_postings p
+     WHERE p.workspace_id = $1 AND p.kind = $2
+       AND p.term = ANY (ARRAY(SELECT jsonb_array_elements_text($3)))
+       AND p.item_id = ANY (ARRAY(SELECT CAST(jsonb_array_elements_text($4) AS uuid)))",
+);
+
+static LENGTHS: Statement = Statement::workspace(
+    "words.lengths",
+    "SELECT d.item_id, d.length FROM word_documents d
+     WHERE d.workspace_id = $1
+       AND d.item_id = ANY (ARRAY(SELECT CAST(jsonb_array_elements_text($2) AS uuid)))",
+);
+
+/// How common the terms `$3` are among the documents of the kind `$2`; what all of them have in
+/// common is in every row, and without any of the terms there is a row without one.
+static COMMONNESS: Statement = Statement::workspace(
+    "words.commonness",
+    "SELECT s.documents AS documents_all, s.length AS length_all, t.term, t.documents
+     FROM word_statistics s LEFT JOIN word_terms t
+       ON t.workspace_id = $1 AND t.kind = $2
+      AND t.term = ANY (ARRAY(SELECT jsonb_array_elements_text($3)))
+     WHERE s.workspace_id = $1 AND s.kind = $2",
 );
 
 static TERMS: Statement = Statement::workspace(
@@ -198,7 +261,11 @@ pub(super) static ALL: &[&Statement] = &[
     &GIVE_TERMS,
     &LIST,
     &SEARCH_SETTINGS,
-    &SEARCH,
+    &SEARCH_MEMORIES,
+    &SEARCH_TURNS,
+    &OCCURRENCES,
+    &LENGTHS,
+    &COMMONNESS,
     &TERMS,
 ];
 
@@ -213,7 +280,7 @@ pub(super) struct Follow {
 impl Follow {
     /// Nothing, where the batch touches nothing that is searched.
     pub(super) fn new(scope: Scope, batch: &Batch) -> Result<Option<Self>> {
-        let touched = batch.touched.iter().filter(|touched| touched.kind == ItemKind::Memory);
+        let touched = batch.touched.iter().filter(|touched| has_words(touched.kind));
         let touched: BTreeSet<_> = touched.filter_map(|touched| touched.id).collect();
         if touched.is_empty() {
             return Ok(None);
@@ -245,11 +312,12 @@ impl Follow {
                 None => {}
             }
             listed.insert(id);
+            let kind = row.text("kind")?;
             let TextTerms { counts, length } = TextTerms::of(text);
             let terms: Vec<_> = counts.iter().map(|(term, _)| term.as_str()).collect();
             let frequencies: Vec<_> = counts.iter().map(|(_, count)| count).collect();
-            changes.push(self.change(&PUT, values![id, digest, length, json!(terms)])?);
-            let postings = values![id, json!(terms), json!(frequencies), length];
+            changes.push(self.change(&PUT, values![id, kind, digest, length, json!(terms)])?);
+            let postings = values![id, kind, json!(terms), json!(frequencies), length];
             changes.push(self.change(&LIST, postings)?);
         }
         for id in gone {
@@ -285,16 +353,27 @@ type Change = (&'static Statement, Vec<Value>);
 
 /// What is asked for.
 pub(super) struct Asked<'a> {
+    statement: &'static Statement,
     terms: Vec<String>,
     filter: &'a SearchFilter,
     limit: usize,
 }
 
 impl<'a> Asked<'a> {
-    /// Nothing, where the query has no words.
-    pub(super) fn new(query: &str, filter: &'a SearchFilter, limit: usize) -> Option<Self> {
+    /// Nothing, where the query has no words, or the kind is not searched by them.
+    pub(super) fn new(
+        kind: ItemKind,
+        query: &str,
+        filter: &'a SearchFilter,
+        limit: usize,
+    ) -> Option<Self> {
+        let statement = match kind {
+            ItemKind::Memory => &SEARCH_MEMORIES,
+            ItemKind::Turn => &SEARCH_TURNS,
+            ItemKind::Node => return None,
+        };
         let terms = mnemic_recall::query_terms(query);
-        (!terms.is_empty()).then_some(Self { terms, filter, limit })
+        (!terms.is_empty()).then_some(Self { statement, terms, filter, limit })
     }
 
     /// How many of the best to look at first. A filter may pass over any number of them.
@@ -317,7 +396,7 @@ impl<'a> Asked<'a> {
             B,
             depth.map(number)
         ];
-        [(&SEARCH_SETTINGS, vec![]), (&SEARCH, params(self.filter, further))]
+        [(&SEARCH_SETTINGS, vec![]), (self.statement, params(self.filter, further))]
     }
 
     /// Whether a search to this depth may have left out what it should have found.
@@ -326,6 +405,49 @@ impl<'a> Asked<'a> {
         let cut = postings.is_none_or(|all| usize::try_from(all).is_ok_and(|all| all > depth));
         Ok(cut && rows.len() < self.limit)
     }
+}
+
+/// Whether items of a kind are found by their words here.
+fn has_words(kind: ItemKind) -> bool {
+    matches!(kind, ItemKind::Memory | ItemKind::Turn)
+}
+
+/// The questions whose answers [`evidence`] reads, in its order.
+pub(super) fn evidence_questions(kind: ItemKind, terms: &[String], ids: &[Uuid]) -> [Question; 3] {
+    let (kind, terms) = (kind.as_str(), json!(terms));
+    [
+        (&COMMONNESS, values![kind, terms.clone()]),
+        (&OCCURRENCES, values![kind, terms, id_list(ids)]),
+        (&LENGTHS, values![id_list(ids)]),
+    ]
+}
+
+/// What documents hold of the terms, in the order of the ids.
+pub(super) fn evidence(terms: &[String], ids: &[Uuid], rows: &[Vec<Row>; 3]) -> Result<WordEvidence> {
+    let [commonness, occurrences, lengths] = rows;
+    let place = |term: &str| terms.iter().position(|asked| asked == term);
+    let mut evidence = WordEvidence { held_by: vec![0; terms.len()], ..WordEvidence::default() };
+    for row in commonness {
+        evidence.documents = row.int("documents_all")?.max(0).cast_unsigned();
+        let length = row.int("length_all")? as f64;
+        evidence.average_length = length / evidence.documents.max(1) as f64;
+        if let Some(place) = row.opt_text("term")?.and_then(place) {
+            evidence.held_by[place] = row.int("documents")?.max(0).cast_unsigned();
+        }
+    }
+    let mut items: HashMap<Uuid, Held> = HashMap::with_capacity(lengths.len());
+    for row in lengths {
+        let length = u32::try_from(row.int("length")?).unwrap_or(0);
+        items.insert(row.uuid("item_id")?, Held { length, counts: vec![0; terms.len()] });
+    }
+    for row in occurrences {
+        let item = items.get_mut(&row.uuid("item_id")?);
+        if let (Some(item), Some(place)) = (item, place(row.text("term")?)) {
+            item.counts[place] = u32::try_from(row.int("frequency")?).unwrap_or(0);
+        }
+    }
+    evidence.items = ids.iter().map(|id| items.remove(id).unwrap_or_default()).collect();
+    Ok(evidence)
 }
 
 /// A statement and its parameters, but for the scope.
@@ -359,6 +481,6 @@ pub(super) fn hit(row: &Row) -> Result<Hit> {
     Ok(Hit { id: row.uuid("item_id")?, score: if score.is_nan() { 0.0 } else { score } })
 }
 
-fn id_list<'a>(ids: impl IntoIterator<Item = &'a Uuid>) -> serde_json::Value {
+pub(super) fn id_list<'a>(ids: impl IntoIterator<Item = &'a Uuid>) -> serde_json::Value {
     ids.into_iter().map(Uuid::to_string).collect::<Vec<_>>().into()
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
+use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, WordEvidence};
 use mnemic_core::{Code, Error, Result};
-use mnemic_recall::{Index, cosine};
+use mnemic_recall::{Index, Key, Occurrences, cosine};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -40,12 +40,13 @@ impl SearchEngine for EmbeddedEngine {
     async fn search_words(
         &self,
         scope: Scope,
+        kind: ItemKind,
         query: &str,
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
         let (query, filter) = (query.to_owned(), entry::clauses(filter));
-        with_index(self, scope, move |built| {
+        with_index(self, subject(scope, kind)?, move |built| {
             built.index.words(&query, &filter, limit).into_iter().map(hit).collect()
         })
         .await
@@ -69,8 +70,7 @@ impl SearchEngine for EmbeddedEngine {
                 same.then(|| built.index.nearest(&query, &filter, limit.max(SETTLED)))
             });
             let Some(nearest) = nearest.ok_or_else(dropped)? else {
-                let detail = format!("the vectors of {} are not searched yet", model.key());
-                return Err(Error::new(Code::ModelUnavailable, detail));
+                return Err(unsearched(&model));
             };
             let mut hits: Vec<Hit> = nearest.into_iter().map(hit).collect();
             settle(conn, scope, &model, &query, &mut hits[..])?;
@@ -80,6 +80,45 @@ impl SearchEngine for EmbeddedEngine {
         self.readers.run(search).await
     }
 
+    async fn word_evidence(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<WordEvidence> {
+        let (query, keys) = (query.to_owned(), keys(ids));
+        with_index(self, subject(scope, kind)?, move |built| {
+            let found = built.index.evidence(&query, &keys);
+            let held = |item: Option<Occurrences>| {
+                item.map(|it| Held { length: it.length, counts: it.counts }).unwrap_or_default()
+            };
+            WordEvidence {
+                documents: found.documents as u64,
+                average_length: f64::from(found.average_length),
+                held_by: found.held_by.iter().map(|&documents| documents as u64).collect(),
+                items: found.items.into_iter().map(held).collect(),
+            }
+        })
+        .await
+    }
+
+    async fn cosines(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        query: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<f32>>> {
+        let (model, query, keys) = (stamp.clone(), query.to_vec(), keys(ids));
+        with_index(self, subject(scope, kind)?, move |built| {
+            let same = built.model.as_ref() == Some(&model);
+            same.then(|| built.index.cosines(&query, &keys)).ok_or_else(|| unsearched(&model))
+        })
+        .await?
+    }
+
     async fn matched_words(
         &self,
         scope: Scope,
@@ -87,7 +126,7 @@ impl SearchEngine for EmbeddedEngine {
         ids: &[Uuid],
     ) -> Result<Vec<Vec<String>>> {
         let (query, ids) = (query.to_owned(), ids.to_vec());
-        with_index(self, scope, move |built| {
+        with_index(self, subject(scope, ItemKind::Memory)?, move |built| {
             ids.iter().map(|id| built.index.matched_terms(&query, id.as_bytes())).collect()
         })
         .await
@@ -144,13 +183,22 @@ fn dropped() -> Error {
     Error::internal("the index was dropped during a search; try again")
 }
 
-/// Uses the index of a workspace's memories on a thread that may compute, building it first if need be.
+fn unsearched(model: &ModelStamp) -> Error {
+    let detail = format!("the vectors of {} are not searched yet", model.key());
+    Error::new(Code::ModelUnavailable, detail)
+}
+
+fn keys(ids: &[Uuid]) -> Vec<Key> {
+    ids.iter().map(|id| *id.as_bytes()).collect()
+}
+
+/// Uses an index on a thread that may compute, building it first if need be.
 async fn with_index<T: Send + 'static>(
     engine: &EmbeddedEngine,
-    scope: Scope,
+    subject: Subject,
     use_index: impl FnOnce(&Built) -> T + Send + 'static,
 ) -> Result<T> {
-    let slot = ready_slot(engine, subject(scope, ItemKind::Memory)?).await?;
+    let slot = ready_slot(engine, subject).await?;
     tokio::task::spawn_blocking(move || slot.with(use_index))
         .await
         .map_err(|e| Error::internal("a search broke off").caused_by(e))?

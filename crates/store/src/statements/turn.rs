@@ -1,5 +1,6 @@
 //! Turns. `place` is a turn's index, which SQL has another use for.
 
+use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::conversation::{Turn, TurnSpan};
 use mnemic_core::ids::TurnId;
@@ -35,6 +36,54 @@ pub(crate) static FIND_AT: Statement =
 pub(crate) static FIND_BY_TIME: Statement =
     select!("turn.find_by_time", "conversation_id = $2 AND at = $3 ORDER BY place");
 
+/// The turn `$2` and those that stand at most `$3` places from it.
+pub(crate) static LIST_AROUND: Statement = Statement::workspace(
+    "turn.list_around",
+    "SELECT t.id, t.conversation_id, t.channel, t.place, t.role, t.speaker, t.content,
+            t.content_hash, t.at, t.token_count, t.model, t.metadata, t.created_by, t.created_at
+     FROM turns s JOIN turns t
+       ON t.workspace_id = $1 AND t.conversation_id = s.conversation_id
+      AND t.place >= s.place - CAST($3 AS bigint) AND t.place <= s.place + CAST($3 AS bigint)
+     WHERE s.workspace_id = $1 AND s.id = $2",
+);
+
+/// Goes from name to name along the index, so that it costs by how many speak and not by how much.
+pub(crate) static LIST_SPEAKERS: Statement = Statement::workspace(
+    "turn.list_speakers",
+    "WITH RECURSIVE speakers (name) AS (
+         SELECT min(t.speaker) FROM turns t WHERE t.workspace_id = $1
+         UNION ALL
+         SELECT (SELECT min(t.speaker) FROM turns t
+                 WHERE t.workspace_id = $1 AND t.speaker > speakers.name)
+         FROM speakers WHERE speakers.name IS NOT NULL
+     )
+     SELECT name FROM speakers WHERE name IS NOT NULL LIMIT $2",
+);
+
+/// What a search index is built of, in the columns that it is told of memories: a turn's
+/// conversation is its topic, and when it was said is when it was recorded.
+macro_rules! search_entries {
+    () => {
+        "SELECT t.id, t.content, 'turn' AS kind, t.channel, NULL AS domain,
+                t.conversation_id AS topic, FALSE AS pinned, t.at AS created_at,
+                NULL AS valid_from, NULL AS valid_to, t.archived_at AS superseded_at, v.code
+         FROM turns t LEFT JOIN vectors v
+           ON v.workspace_id = $1 AND v.item_id = t.id AND v.model = $2
+         WHERE t.workspace_id = $1"
+    };
+}
+
+pub(crate) static SEARCH_ENTRIES: Statement =
+    Statement::workspace("turn.search_entries", search_entries!());
+
+pub(crate) static SEARCH_ENTRY: Statement =
+    Statement::workspace("turn.search_entry", concat!(search_entries!(), " AND t.id = $3"));
+
+static PUT_AWAY: Statement = Statement::workspace(
+    "turn.put_away",
+    "UPDATE turns SET archived_at = $3 WHERE workspace_id = $1 AND conversation_id = $2",
+);
+
 static ADD: Statement = Statement::workspace(
     "turn.add",
     concat!(
@@ -49,7 +98,17 @@ static ERASE: Statement =
     Statement::workspace("turn.erase", "DELETE FROM turns WHERE workspace_id = $1 AND id = $2");
 
 pub(crate) static ALL: &[&Statement] =
-    &[&ERASE, &LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
+    &[
+    &LIST_AROUND, &LIST_SPEAKERS, &SEARCH_ENTRIES, &SEARCH_ENTRY, &PUT_AWAY, &ERASE, &LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
+
+pub(crate) fn list_speakers(limit: usize) -> Vec<Value> {
+    values![rows(limit)]
+}
+
+/// Puts the turns of a conversation away, or takes them out again.
+pub(crate) fn put_away(conversation: &str, at: Option<Timestamp>) -> Step {
+    Step::new(&PUT_AWAY, values![conversation, at])
+}
 
 pub(crate) fn list(
     conversation: &str,

@@ -18,7 +18,11 @@ macro_rules! texts {
             " UNION ALL
              SELECT n.id, 'node' AS kind, n.name || coalesce(': ' || n.description, '') AS text
              FROM nodes n WHERE n.workspace_id = $1 AND ",
-            $which!("n")
+            $which!("n"),
+            " UNION ALL
+             SELECT t.id, 'turn' AS kind, t.content AS text FROM turns t
+             WHERE t.workspace_id = $1 AND ",
+            $which!("t")
         )
     };
 }
@@ -29,18 +33,28 @@ macro_rules! that_one {
     };
 }
 
-macro_rules! live_one {
+/// Turns are there or gone; the others may be deleted and still there.
+macro_rules! live {
+    ("t") => {
+        ""
+    };
     ($item:literal) => {
-        concat!($item, ".id = $2 AND ", $item, ".deleted_at IS NULL")
+        concat!($item, ".deleted_at IS NULL AND ")
+    };
+}
+
+macro_rules! live_one {
+    ($item:tt) => {
+        concat!(live!($item), $item, ".id = $2")
     };
 }
 
 /// Live, and without a vector of the model `$2`.
 macro_rules! missing {
-    ($item:literal) => {
+    ($item:tt) => {
         concat!(
-            $item,
-            ".deleted_at IS NULL AND NOT EXISTS (
+            live!($item),
+            "NOT EXISTS (
                  SELECT 1 FROM vectors v
                  WHERE v.workspace_id = $1 AND v.item_id = ",
             $item,
@@ -50,7 +64,7 @@ macro_rules! missing {
 }
 
 macro_rules! missing_behind {
-    ($item:literal) => {
+    ($item:tt) => {
         concat!("(", $item, ".id > $3 OR $3 IS NULL) AND ", missing!($item))
     };
 }

@@ -67,10 +67,15 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         }
         Change::AddConversation(new) => batch.push(conversation::add(new)),
         Change::UpdateConversation(changed) => batch.push(conversation::update(changed)),
-        Change::AddTurn(new) => batch.push(turn::add(new)),
-        Change::EraseTurn(id) => {
-            batch.push(turn::erase(*id)).push(vector::erase_of(id.0)).push(edge::erase_of(id.0))
+        Change::AddTurn(new) => batch.push(turn::add(new)).touch(ItemKind::Turn, new.id.0),
+        Change::PutAwayTurns { conversation, at } => {
+            batch.push(turn::put_away(conversation, *at)).touch_all(ItemKind::Turn)
         }
+        Change::EraseTurn(id) => batch
+            .push(turn::erase(*id))
+            .push(vector::erase_of(id.0))
+            .push(edge::erase_of(id.0))
+            .touch(ItemKind::Turn, id.0),
         Change::AddEpisode(new) => batch.push(episode::add(new)),
         Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
@@ -126,5 +131,5 @@ fn erase_connection<'b>(batch: &'b mut Batch, connection_id: &str, slice: Slice)
     batch
         .push(answer::erase_of_connection(connection_id).counted("answers"))
         .push(audit::erase_of_connection(connection_id).counted("audit_details"))
-        .touch_nodes()
+        .touch_all(ItemKind::Node)
 }

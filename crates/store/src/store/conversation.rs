@@ -1,17 +1,19 @@
 //! Conversations and their turns.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
-use mnemic_core::ids::EpisodeId;
+use mnemic_core::ids::{EpisodeId, TurnId};
 use mnemic_core::page::Position;
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::ConversationStore;
 
 use super::{EngineStore, behind, own};
 use crate::statements::{conversation, episode, turn};
-use crate::{SearchEngine, values};
+use crate::{Fields as _, SearchEngine, values};
 
 #[async_trait]
 impl<E: SearchEngine> ConversationStore for EngineStore<E> {
@@ -63,6 +65,28 @@ impl<E: SearchEngine> ConversationStore for EngineStore<E> {
             }
         }
         Ok(found)
+    }
+
+    async fn turns_around(
+        &self,
+        scope: Workspaced,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Turn>> {
+        let params = ids.iter().map(|id| values![id.0, reach]).collect();
+        let mut around = BTreeMap::new();
+        for rows in self.engine.read_each(own(scope), &turn::LIST_AROUND, params).await? {
+            for row in &rows {
+                let turn = turn::from_row(row)?;
+                around.insert((turn.conversation_id.clone(), turn.index), turn);
+            }
+        }
+        Ok(around.into_values().collect())
+    }
+
+    async fn list_speakers(&self, scope: Workspaced, limit: usize) -> Result<Vec<String>> {
+        let params = turn::list_speakers(limit);
+        self.all(own(scope), &turn::LIST_SPEAKERS, params, |row| row.string("name")).await
     }
 
     async fn lookup_episode(&self, scope: Workspaced, id: EpisodeId) -> Result<Option<Episode>> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::principal::Scope as Workspaced;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
 use mnemic_core::store::Search;
 use uuid::Uuid;
 
@@ -16,11 +16,33 @@ impl<E: SearchEngine> Search for EngineStore<E> {
     async fn search_words(
         &self,
         scope: Workspaced,
+        kind: ItemKind,
         query: &str,
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        self.engine.search_words(own(scope), query, filter, limit).await
+        self.engine.search_words(own(scope), kind, query, filter, limit).await
+    }
+
+    async fn word_evidence(
+        &self,
+        scope: Workspaced,
+        kind: ItemKind,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<WordEvidence> {
+        self.engine.word_evidence(own(scope), kind, query, ids).await
+    }
+
+    async fn cosines(
+        &self,
+        scope: Workspaced,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        query: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<f32>>> {
+        self.engine.cosines(own(scope), kind, stamp, query, ids).await
     }
 
     async fn search_vectors(

@@ -32,6 +32,7 @@ mod supersession;
 mod time;
 mod token;
 mod tombstone;
+mod turn;
 mod workspace;
 mod world;
 
@@ -60,6 +61,13 @@ macro_rules! behaviour {
                 what_is_wrong_with_a_turn_is_named
                 speakers_at_the_same_moment_all_get_their_place
                 conversations_are_listed_and_kept_apart
+            }
+            behaviour! { in turn, $open:
+                an_answer_is_found_beside_its_question
+                what_was_just_said_is_found_by_its_meaning
+                turns_stay_within_their_borders
+                what_is_put_away_is_not_found_until_it_is_spoken_in_again
+                what_was_rolled_up_is_found_no_more
             }
             behaviour! { in episode, $open:
                 old_turns_become_an_episode

@@ -153,7 +153,7 @@ async fn answers(store: &dyn Store, scope: Scope, stamp: &ModelStamp) -> Result<
     for (query, vector) in
         load::queries(QUERIES).iter().zip(load::vectors(stamp.dimensions, QUERIES))
     {
-        let words = store.search_words(scope, query, &filter, LIMIT).await?;
+        let words = store.search_words(scope, ItemKind::Memory, query, &filter, LIMIT).await?;
         let near =
             store.search_vectors(scope, ItemKind::Memory, stamp, &vector, &filter, LIMIT).await?;
         if words.is_empty() || near.is_empty() {

@@ -193,7 +193,7 @@ async fn indexes_are_used_under_row_level_security() {
     let walked = plan(&engine, Some(settings), walk).await;
     assert!(walked.contains("Order By: ((vector)::halfvec(384)"), "{walked}");
     assert!(!walked.contains("Sort"), "{walked}");
-    let asked = words::Asked::new("rare", &filter, 10).unwrap();
+    let asked = words::Asked::new(ItemKind::Memory, "rare", &filter, 10).unwrap();
     for depth in [asked.depth(), None] {
         let [(settings, _), search] = asked.search(depth);
         let found = plan(&engine, Some(settings), search).await;

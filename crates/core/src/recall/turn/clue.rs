@@ -1,0 +1,115 @@
+//! What a question gives away beside its words: who spoke, and when.
+
+use super::dates::Dates;
+use crate::recall::names::{Mention, longest, mentions};
+use crate::text::fold_name;
+
+/// Openings that ask for a time.
+const ASKS_WHEN: [&str; 9] = [
+    "when",
+    "how long",
+    "how many days",
+    "how many weeks",
+    "what date",
+    "what day",
+    "what month",
+    "what year",
+    "what time",
+];
+
+/// What is known of a question before anything is searched.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::recall) struct Clue {
+    /// The question without the names of speakers: who speaks says it in fields, and who is
+    /// spoken to is named in greetings.
+    pub words: String,
+    /// The one speaker that it names. Where it names several, it is about what they say together.
+    pub speaker: Option<String>,
+    pub dates: Dates,
+    pub asks_when: bool,
+}
+
+impl Clue {
+    pub(in crate::recall) fn of(query: &str, speakers: &[String]) -> Self {
+        let known: Vec<(Vec<String>, &String)> =
+            speakers.iter().map(|speaker| (keys(speaker), speaker)).collect();
+        let found = mentions(query).into_iter().filter_map(|mention| {
+            let named = known.iter().find(|(keys, _)| keys.contains(&mention.key))?;
+            Some((mention, named.1))
+        });
+        let found = longest(found.collect());
+        let mut named: Vec<&String> = found.iter().map(|(_, speaker)| *speaker).collect();
+        named.sort_unstable();
+        named.dedup();
+        let lower = query.to_lowercase();
+        Self {
+            words: without(query, &found),
+            speaker: (named.len() == 1).then(|| named[0].clone()),
+            dates: Dates::of(query),
+            asks_when: ASKS_WHEN.iter().any(|words| has_words(&lower, words)),
+        }
+    }
+
+    /// Whether a turn was said by the one speaker that the question names.
+    pub(super) fn is_speaker(&self, speaker: Option<&str>) -> bool {
+        self.speaker.is_some() && self.speaker.as_deref() == speaker
+    }
+}
+
+/// A speaker is called by the whole name or by its first word.
+fn keys(speaker: &str) -> Vec<String> {
+    let whole = fold_name(speaker);
+    let first = whole.split(' ').next().unwrap_or_default().to_owned();
+    let mut keys = vec![whole];
+    if !first.is_empty() && !keys.contains(&first) {
+        keys.push(first);
+    }
+    keys
+}
+
+/// The question without some of its words; all of it, if nothing else is in it.
+fn without(query: &str, found: &[(Mention, &String)]) -> String {
+    let named = |place: usize| found.iter().any(|(mention, _)| mention.words.contains(&place));
+    let words = query.split_whitespace().enumerate();
+    let left: Vec<_> = words.filter(|(place, _)| !named(*place)).map(|(_, word)| word).collect();
+    if left.is_empty() { query.to_owned() } else { left.join(" ") }
+}
+
+/// Whether the words stand there, not as parts of longer ones.
+fn has_words(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clue(query: &str) -> Clue {
+        Clue::of(query, &["Ana Lima".to_owned(), "Bo".to_owned()])
+    }
+
+    #[test]
+    fn speakers_are_taken_out_and_kept_as_a_field() {
+        let asked = clue("When did Ana paint the boat?");
+        assert_eq!(asked.words, "When did paint the boat?");
+        assert_eq!(asked.speaker.as_deref(), Some("Ana Lima"));
+        assert!(asked.asks_when);
+        assert!(asked.is_speaker(Some("Ana Lima")) && !asked.is_speaker(Some("Bo")));
+        let asked = clue("What is Ana Lima's boat called?");
+        assert_eq!((asked.words.as_str(), asked.asks_when), ("What is boat called?", false));
+    }
+
+    #[test]
+    fn several_speakers_are_nobody_in_particular() {
+        let asked = clue("What did ana and bo argue about?");
+        assert_eq!(asked.speaker, None);
+        assert_eq!(asked.words, "What did and argue about?");
+        assert!(!asked.is_speaker(None));
+        assert_eq!(clue("Ana").words, "Ana", "something must be left to search for");
+        assert_eq!(clue("whenever a banana").asks_when, false);
+    }
+}

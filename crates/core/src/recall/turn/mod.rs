@@ -1,0 +1,225 @@
+//! Turns: found by their words and their meaning, then weighed together with who said them, when,
+//! and what was said around them.
+
+mod clue;
+mod dates;
+mod rank;
+
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
+
+pub(super) use clue::Clue;
+pub use rank::Feature;
+use rank::{Candidates, REACH};
+
+use super::search::Quest;
+use super::{
+    FOUND_PER_TECHNIQUE, Found, Hit, ItemKind, Part, SearchFilter, Technique, WordEvidence, fuse,
+};
+use crate::Mnemic;
+use crate::conversation::Turn;
+use crate::error::Result;
+use crate::ids::TurnId;
+use crate::principal::Scope;
+
+/// How many of the turns that were found are weighed, with those around them.
+const SEEDS: usize = 120;
+/// How many speakers a question is searched for.
+const SPEAKERS_MAX: usize = 500;
+
+/// A turn that was found.
+#[derive(Debug, Clone)]
+pub struct RecalledTurn {
+    pub turn: Turn,
+    pub score: f64,
+    /// Only if asked to explain.
+    pub why: Option<WhyTurn>,
+}
+
+/// Why a turn was returned at its place.
+#[derive(Debug, Clone)]
+pub struct WhyTurn {
+    pub found_by: Vec<Found>,
+    /// What each feature added to the score or took from it.
+    pub shares: Vec<(Feature, f64)>,
+}
+
+/// What was found of turns, and what could not serve.
+pub(super) struct Turns {
+    pub found: Vec<RecalledTurn>,
+    pub degraded: Vec<String>,
+}
+
+/// What each technique found.
+struct Seeds {
+    words: Vec<Hit>,
+    vectors: Vec<Hit>,
+}
+
+impl Seeds {
+    fn lists(&self) -> [(Technique, &[Hit]); 2] {
+        [(Technique::Words, &self.words), (Technique::Vectors, &self.vectors)]
+    }
+}
+
+impl Quest<'_> {
+    pub(super) fn seeks_turns(&self, technique: Technique) -> bool {
+        self.request.includes(Part::Turns) && self.request.wants(technique)
+    }
+
+    /// Turns have no kind of memory and no domain. Those of the conversation that asks are
+    /// searched if it is named, and otherwise all that the channel has.
+    fn turn_filter(&self) -> SearchFilter {
+        SearchFilter {
+            kind: None,
+            topic: self.request.conversation_id.clone(),
+            ..self.filter.clone()
+        }
+    }
+}
+
+impl Mnemic {
+    /// What the question gives away.
+    pub(super) async fn clue(&self, scope: Scope, query: &str) -> Result<Clue> {
+        let speakers = self.store.list_speakers(scope, SPEAKERS_MAX).await?;
+        Ok(Clue::of(query, &speakers))
+    }
+
+    /// Nothing, where turns were not asked for, or only of what entities lead to.
+    pub(super) async fn by_turns(&self, quest: &Quest<'_>) -> Option<Result<Turns>> {
+        let clue = quest.clue.as_ref()?;
+        let words = self.turns_by_words(quest, clue);
+        let near = self.turns_near(quest);
+        let (words, near) = tokio::join!(words, near);
+        if words.is_none() && near.is_none() {
+            return None;
+        }
+        let mut failures = Vec::new();
+        let mut served = |hits: Option<Result<Vec<Hit>>>| match hits {
+            Some(Ok(hits)) => Some(hits),
+            Some(Err(e)) => {
+                failures.push(e);
+                None
+            }
+            None => None,
+        };
+        let (words, vectors) = (served(words), served(near));
+        if words.is_none() && vectors.is_none() {
+            return failures.into_iter().next().map(Err);
+        }
+        let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
+        let seeds = Seeds { words: words.unwrap_or_default(), vectors: vectors.unwrap_or_default() };
+        let found = self.weigh_turns(quest, clue, &seeds).await;
+        Some(found.map(|found| Turns { found, degraded }))
+    }
+
+    async fn turns_by_words(&self, quest: &Quest<'_>, clue: &Clue) -> Option<Result<Vec<Hit>>> {
+        if !quest.seeks_turns(Technique::Words) {
+            return None;
+        }
+        let (scope, kind, filter) = (quest.scope, ItemKind::Turn, quest.turn_filter());
+        let hits =
+            self.store.search_words(scope, kind, &clue.words, &filter, FOUND_PER_TECHNIQUE).await;
+        Some(hits)
+    }
+
+    async fn turns_near(&self, quest: &Quest<'_>) -> Option<Result<Vec<Hit>>> {
+        if !quest.seeks_turns(Technique::Vectors) {
+            return None;
+        }
+        let query = match self.query_vector(quest).await {
+            Ok(query) => query,
+            Err(e) => return Some(Err(e)),
+        };
+        let (scope, kind, filter) = (quest.scope, ItemKind::Turn, quest.turn_filter());
+        let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
+        let hits = self.store.search_vectors(scope, kind, stamp, vector, &filter, FOUND_PER_TECHNIQUE);
+        Some(hits.await)
+    }
+
+    /// Weighs what was found, and what stands around it; best first.
+    async fn weigh_turns(
+        &self,
+        quest: &Quest<'_>,
+        clue: &Clue,
+        seeds: &Seeds,
+    ) -> Result<Vec<RecalledTurn>> {
+        let fused = fuse::fuse(&seeds.lists());
+        let ids: Vec<_> = fused.iter().take(SEEDS).map(|fused| TurnId(fused.id)).collect();
+        let reach = i64::try_from(REACH).unwrap_or(i64::MAX);
+        let turns = self.store.turns_around(quest.scope, &ids, reach).await?;
+        let ids: Vec<Uuid> = turns.iter().map(|turn| turn.id.0).collect();
+        let (words, cosines) =
+            tokio::try_join!(self.evidence(quest, clue, &ids), self.cosines(quest, &ids))?;
+        let candidates =
+            Candidates { turns: &turns, words: words.as_ref(), cosines: cosines.as_deref() };
+        let best = rank::best_of(words.is_some(), cosines.is_some());
+        let recalled = rank::rank(clue, &candidates)
+            .into_iter()
+            .filter(|ranked| passes(quest, &turns[ranked.place]))
+            .map(|ranked| {
+                let turn = turns[ranked.place].clone();
+                let why = quest.request.explain.then(|| WhyTurn {
+                    found_by: fuse::found_by(&seeds.lists(), turn.id.0),
+                    shares: ranked.shares,
+                });
+                RecalledTurn { turn, score: ranked.score / best, why }
+            });
+        Ok(spread(recalled.collect(), quest.limit))
+    }
+
+    async fn evidence(
+        &self,
+        quest: &Quest<'_>,
+        clue: &Clue,
+        ids: &[Uuid],
+    ) -> Result<Option<WordEvidence>> {
+        if !quest.seeks_turns(Technique::Words) {
+            return Ok(None);
+        }
+        self.store.word_evidence(quest.scope, ItemKind::Turn, &clue.words, ids).await.map(Some)
+    }
+
+    /// Nothing, where the query has no vector.
+    async fn cosines(&self, quest: &Quest<'_>, ids: &[Uuid]) -> Result<Option<Vec<Option<f32>>>> {
+        let Some(query) = quest.vector.get().filter(|_| quest.seeks_turns(Technique::Vectors))
+        else {
+            return Ok(None);
+        };
+        let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
+        self.store.cosines(quest.scope, ItemKind::Turn, stamp, vector, ids).await.map(Some)
+    }
+}
+
+/// Neighbours of what was found have not been through the filter. What they share with it, their
+/// conversation and their channel, needs no look; their time does.
+fn passes(quest: &Quest<'_>, turn: &Turn) -> bool {
+    let filter = &quest.filter;
+    filter.since.is_none_or(|since| turn.at >= since)
+        && filter.until.is_none_or(|until| turn.at < until)
+        && filter.as_of.is_none_or(|as_of| turn.at <= as_of)
+        && filter.known_at.is_none_or(|known_at| turn.at <= known_at)
+}
+
+/// One conversation does not take the whole answer while others have something to say: what it has
+/// beyond its share goes behind what the others have, as long as there is room for those.
+fn spread(turns: Vec<RecalledTurn>, limit: usize) -> Vec<RecalledTurn> {
+    let cap = (4 * limit).div_ceil(5).max(3);
+    let several = turns.iter().map(|it| &it.turn.conversation_id).collect::<HashSet<_>>().len() > 1;
+    if !several {
+        return turns.into_iter().take(limit).collect();
+    }
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    for recalled in turns {
+        let count = taken.entry(recalled.turn.conversation_id.clone()).or_default();
+        *count += 1;
+        if *count <= cap { first.push(recalled) } else { rest.push(recalled) }
+    }
+    first.truncate(limit);
+    let room = limit - first.len();
+    first.extend(rest.into_iter().take(room));
+    first.sort_by(|a, b| b.score.total_cmp(&a.score));
+    first
+}

@@ -1,0 +1,147 @@
+//! What was said is found again: by words, by meaning, by who said it, when, and beside what.
+
+use jiff::{SignedDuration, Timestamp};
+use mnemic_core::conversation::{NewConversation, NewTurn, RollUp};
+use mnemic_core::recall::{Feature, Part, RecallRequest, RecalledTurn, Technique};
+use mnemic_core::store::Change;
+
+use crate::model::HashModel;
+use crate::recall::all_have_vectors;
+use crate::world::World;
+
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+fn said(speaker: &str, at: Timestamp, content: &str) -> NewTurn {
+    NewTurn {
+        role: "user".to_owned(),
+        speaker: Some(speaker.to_owned()),
+        content: content.to_owned(),
+        at: Some(at),
+        ..NewTurn::default()
+    }
+}
+
+fn ask(query: &str) -> RecallRequest {
+    RecallRequest {
+        query: query.to_owned(),
+        include: Some(vec![Part::Turns]),
+        techniques: Some(vec![Technique::Words]),
+        ..RecallRequest::default()
+    }
+}
+
+impl World {
+    async fn talk(&self, conversation: &str, channel: &str, news: &[NewTurn]) {
+        let new = NewConversation {
+            id: Some(conversation.to_owned()),
+            channel: Some(channel.to_owned()),
+            ..NewConversation::default()
+        };
+        let caller = self.as_operator();
+        self.mnemic.create_conversation(&caller, &new).await.unwrap();
+        self.mnemic.add_turns(&caller, conversation, news).await.unwrap();
+    }
+
+    async fn heard(&self, request: &RecallRequest) -> Vec<RecalledTurn> {
+        let bundle = self.mnemic.recall(&self.operator, request).await.unwrap();
+        assert!(bundle.items.is_empty(), "no memories were asked for");
+        bundle.turns
+    }
+
+    async fn words_heard(&self, request: &RecallRequest) -> Vec<String> {
+        self.heard(request).await.into_iter().map(|found| found.turn.content).collect()
+    }
+}
+
+/// A boat is bought in one session and another matter is spoken of a week later.
+async fn boat_talk(w: &World) {
+    let start = w.now() - DAY * 30;
+    let later = start + DAY * 7;
+    let minute = SignedDuration::from_mins(1);
+    w.talk(
+        "harbour",
+        "sailing",
+        &[
+            said("Ana", start, "Did you buy the boat in the end?"),
+            said("Bo", start + minute, "Yes! Nine hundred all in all, and it needs paint."),
+            said("Ana", start + minute * 2, "That is a bargain."),
+            said("Bo", later, "My sister moved to Porto for her new job."),
+            said("Ana", later + minute, "Give her my best, please."),
+        ],
+    )
+    .await;
+}
+
+pub(crate) async fn an_answer_is_found_beside_its_question(w: World) {
+    boat_talk(&w).await;
+    let found = w.words_heard(&ask("How much did Bo pay for the boat?")).await;
+    assert_eq!(found[0], "Yes! Nine hundred all in all, and it needs paint.");
+    assert!(!found.contains(&"Give her my best, please.".to_owned()), "{found:?}");
+    let found = w.words_heard(&ask("Whose sister went to Porto?")).await;
+    assert_eq!(found[0], "My sister moved to Porto for her new job.");
+}
+
+pub(crate) async fn what_was_just_said_is_found_by_its_meaning(mut w: World) {
+    w.embed_with(HashModel::new("small")).await;
+    boat_talk(&w).await;
+    let who = w.operator.clone();
+    all_have_vectors(&w, &who).await;
+    let by_meaning = RecallRequest {
+        techniques: Some(vec![Technique::Vectors]),
+        explain: true,
+        ..ask("moving sisters, new jobs")
+    };
+    let found = w.heard(&by_meaning).await;
+    assert_eq!(found[0].turn.content, "My sister moved to Porto for her new job.");
+    let why = found[0].why.as_ref().unwrap();
+    assert_eq!(why.found_by[0].technique, Technique::Vectors);
+    assert!(why.shares.iter().any(|(feature, share)| *feature == Feature::Meaning && *share > 0.0));
+    assert!(why.shares.iter().all(|(feature, _)| *feature != Feature::Words));
+}
+
+pub(crate) async fn turns_stay_within_their_borders(w: World) {
+    boat_talk(&w).await;
+    let (now, boat) = (w.now(), "the boat");
+    w.talk("office", "work", &[said("Cy", now, "The boat on the poster is ours.")]).await;
+    let count = async |request: RecallRequest| w.heard(&request).await.len();
+    let everywhere = count(ask(boat)).await;
+    assert!(everywhere >= 4, "{everywhere}");
+    let in_work = RecallRequest { channel: Some("work".to_owned()), ..ask(boat) };
+    assert_eq!(w.words_heard(&in_work).await, ["The boat on the poster is ours."]);
+    let here = RecallRequest { conversation_id: Some("harbour".to_owned()), ..ask(boat) };
+    assert_eq!(count(here).await, everywhere - 1);
+    let recent = RecallRequest { since: Some(now - DAY), ..ask(boat) };
+    assert_eq!(w.words_heard(&recent).await, ["The boat on the poster is ours."]);
+    let long_ago = RecallRequest { until: Some(now - DAY * 29), ..ask(boat) };
+    assert_eq!(count(long_ago).await, 3, "neighbours are within the window, too");
+    let stranger = w.workspace("strangers").await;
+    let bundle = w.mnemic.recall(&stranger, &ask(boat)).await.unwrap();
+    assert!(bundle.turns.is_empty());
+}
+
+pub(crate) async fn what_is_put_away_is_not_found_until_it_is_spoken_in_again(w: World) {
+    boat_talk(&w).await;
+    let conversation = w.mnemic.get_conversation(&w.operator, "harbour").await.unwrap();
+    let mut put_away = conversation.clone();
+    put_away.archived_at = Some(w.now());
+    put_away.revision += 1;
+    let changes = vec![
+        Change::UpdateConversation(put_away),
+        Change::PutAwayTurns { conversation: "harbour".to_owned(), at: Some(w.now()) },
+    ];
+    assert!(!w.words_heard(&ask("the boat")).await.is_empty());
+    w.store().commit(w.operator.scope(), changes).await.unwrap();
+    assert!(w.words_heard(&ask("the boat")).await.is_empty());
+    let again = said("Bo", w.now(), "About that boat again.");
+    w.mnemic.add_turns(&w.as_operator(), "harbour", &[again]).await.unwrap();
+    assert_eq!(w.words_heard(&ask("boats")).await[0], "About that boat again.");
+    assert!(w.words_heard(&ask("the boat")).await.len() > 3);
+}
+
+pub(crate) async fn what_was_rolled_up_is_found_no_more(w: World) {
+    boat_talk(&w).await;
+    let all = RollUp { retain_last: Some(0), max_age_days: Some(1) };
+    let made = w.mnemic.summarize_conversation(&w.as_operator(), "harbour", all).await.unwrap();
+    assert_eq!(made.len(), 1);
+    assert!(w.words_heard(&ask("the boat")).await.is_empty());
+}
