@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Conversation, Turn, TurnSpan, summary};
+use super::{Conversation, ConversationId, Turn, TurnSpan, summary};
 use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::{EpisodeId, TurnId};
@@ -139,7 +139,7 @@ impl Mnemic {
         conversation: &str,
     ) -> Result<String> {
         self.authorize(principal, &READ)?;
-        let id: crate::slot::Conversation = conversation.parse()?;
+        let id: ConversationId = conversation.parse()?;
         let scope = principal.scope();
         let episodes = self.store.list_episodes(scope, id.as_str(), None, SHOWN_MAX).await?;
         if episodes.is_empty() {

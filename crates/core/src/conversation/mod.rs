@@ -4,6 +4,7 @@
 //! A conversation comes to be when somebody makes it, or with its first turn.
 
 mod episode;
+mod id;
 mod summary;
 mod turn;
 
@@ -18,11 +19,11 @@ use crate::memory::GLOBAL_CHANNEL;
 use crate::node::{Properties, check_properties};
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::slot::Conversation as ConversationId;
 use crate::store::Change;
 use crate::text::check_optional_name;
 
 pub use episode::{Episode, MAX_AGE_DAYS_DEFAULT, RETAIN_LAST_DEFAULT, RollUp};
+pub use id::ConversationId;
 pub use turn::{NewTurn, TURN_BYTES_MAX, TURNS_AT_ONCE_MAX, Turn, TurnSpan};
 
 const LIST: &str = "conversations";
@@ -63,12 +64,16 @@ pub struct NewConversation {
 }
 
 impl NewConversation {
-    fn check(&self) -> Result<()> {
-        let id = self.id.as_deref().map_or(Ok(()), |id| id.parse::<ConversationId>().map(drop));
-        id.map_err(|e| Error::new(e.code(), e.to_string().replacen("conversation_id", "id", 1)))?;
+    /// The id that it asks for.
+    fn check(&self) -> Result<Option<ConversationId>> {
+        let id = self.id.as_deref().map(str::parse).transpose();
+        let id = id.map_err(|e: Error| {
+            Error::new(e.code(), e.to_string().replacen("conversation_id", "id", 1))
+        })?;
         check_optional_name("channel", self.channel.as_deref())?;
         check_optional_name("title", self.title.as_deref())?;
-        check_properties(&self.metadata)
+        check_properties(&self.metadata)?;
+        Ok(id)
     }
 }
 
@@ -86,10 +91,10 @@ impl Mnemic {
         new: &NewConversation,
     ) -> Result<Conversation> {
         self.authorize(&caller.principal, &CREATE)?;
-        new.check()?;
+        let id = new.check()?;
         self.decide(caller, &CREATE, || {
             Box::pin(async {
-                let made = self.new_conversation(caller, new);
+                let made = self.new_conversation(caller, id.as_ref(), new);
                 if self.store.lookup_conversation(caller.scope(), &made.id).await?.is_some() {
                     let detail = format!("the conversation `{}` is there already", made.id);
                     return Err(Error::conflict(detail));
@@ -134,11 +139,16 @@ impl Mnemic {
         found.ok_or_else(|| Error::not_found("conversation"))
     }
 
-    fn new_conversation(&self, caller: &Caller, new: &NewConversation) -> Conversation {
+    fn new_conversation(
+        &self,
+        caller: &Caller,
+        id: Option<&ConversationId>,
+        new: &NewConversation,
+    ) -> Conversation {
         let now = self.clock.now();
         let key = self.ids.next(now);
         Conversation {
-            id: new.id.clone().unwrap_or_else(|| key.to_string()),
+            id: id.map_or_else(|| key.to_string(), ConversationId::to_string),
             key,
             channel: new.channel.clone().unwrap_or_else(|| GLOBAL_CHANNEL.to_owned()),
             title: new.title.clone(),

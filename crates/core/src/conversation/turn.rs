@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Conversation, NewConversation};
+use super::{Conversation, ConversationId, NewConversation};
 use crate::Mnemic;
 use crate::audit::Reading;
 use crate::clock::micros;
@@ -16,7 +16,6 @@ use crate::memory::at;
 use crate::node::{Properties, check_properties};
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::slot::Conversation as ConversationId;
 use crate::store::Change;
 use crate::text::{check_content, check_name, check_optional_name};
 
@@ -189,9 +188,7 @@ impl<'a> Telling<'a> {
         let found = mnemic.store.lookup_conversation(caller.scope(), id.as_str()).await?;
         let is_new = found.is_none();
         let conversation = found.unwrap_or_else(|| {
-            let new =
-                NewConversation { id: Some(id.as_str().to_owned()), ..NewConversation::default() };
-            mnemic.new_conversation(caller, &new)
+            mnemic.new_conversation(caller, Some(id), &NewConversation::default())
         });
         Ok(Self {
             mnemic,
