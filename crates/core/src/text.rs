@@ -96,6 +96,13 @@ pub fn fold_name(name: &str) -> String {
     words.join(" ").nfc().collect()
 }
 
+/// A text without the characters that would be refused: for what others wrote long ago.
+pub fn visible(text: &str) -> String {
+    let seen =
+        |c: &char| matches!(c, '\n' | '\r' | '\t' | '\u{200C}' | '\u{200D}') || !is_invisible(*c);
+    text.chars().filter(seen).collect()
+}
+
 fn unseen(field: &str, found: char, place: usize) -> Error {
     Error::invalid(
         field,

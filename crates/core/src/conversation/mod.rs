@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::Mnemic;
 use crate::audit::Reading;
+use crate::erasure::Graves;
 use crate::error::{Error, Result};
 use crate::memory::GLOBAL_CHANNEL;
 use crate::node::{Properties, check_properties};
@@ -34,7 +35,9 @@ static GET: Operation = Operation::new("conversation.get", Action::ReadConversat
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What its makers call it.
+    /// What its makers call it. It is written like it is in turns and episodes, so that all that
+    /// was kept of a conversation is found by one name.
+    #[serde(rename = "conversation_id")]
     pub id: String,
     /// Orders conversations by when they were made.
     pub key: Uuid,
@@ -46,6 +49,8 @@ pub struct Conversation {
     /// The index that the next turn gets.
     pub next_index: i64,
     pub created_by: String,
+    /// The user whose token began it, and with whom it goes.
+    pub user: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// Since when it is left out of searches.
@@ -61,6 +66,8 @@ pub struct NewConversation {
     pub channel: Option<String>,
     pub title: Option<String>,
     pub metadata: Properties,
+    /// Make it although it was erased.
+    pub revive: bool,
 }
 
 impl NewConversation {
@@ -99,7 +106,11 @@ impl Mnemic {
                     let detail = format!("the conversation `{}` is there already", made.id);
                     return Err(Error::conflict(detail));
                 }
-                Ok((made.clone(), vec![Change::AddConversation(made)]))
+                let mut graves = Graves::new(self, caller);
+                graves.admit_conversation(&made.id, new.revive).await?;
+                let mut changes = graves.finish();
+                changes.push(Change::AddConversation(made.clone()));
+                Ok((made, changes))
             })
         })
         .await
@@ -156,6 +167,7 @@ impl Mnemic {
             turns: 0,
             next_index: 0,
             created_by: caller.principal.name().to_owned(),
+            user: caller.principal.user.clone(),
             created_at: now,
             updated_at: now,
             archived_at: None,

@@ -1,6 +1,6 @@
 //! Turns: who said what, when. A turn that is stored again is the same turn.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use super::{Conversation, ConversationId, NewConversation};
 use crate::Mnemic;
 use crate::audit::Reading;
 use crate::clock::micros;
+use crate::erasure::Graves;
 use crate::error::{Error, Result};
 use crate::ids::TurnId;
 use crate::memory::at;
@@ -50,6 +51,8 @@ pub struct Turn {
     pub model: Option<String>,
     pub metadata: Properties,
     pub created_by: String,
+    /// The user whose token stored it, and with whom it goes.
+    pub user: Option<String>,
     pub created_at: Timestamp,
 }
 
@@ -65,6 +68,8 @@ pub struct NewTurn {
     pub token_count: Option<i64>,
     pub model: Option<String>,
     pub metadata: Properties,
+    /// Store it although it, or its conversation, was erased.
+    pub revive: bool,
 }
 
 impl NewTurn {
@@ -123,7 +128,9 @@ impl Mnemic {
                 for (i, new) in news.iter().enumerate() {
                     told.push(telling.add(new).map_err(|e| at(i, &e))?);
                 }
-                Ok((told, telling.finish()))
+                let mut changes = telling.admit(news, &told).await?;
+                changes.extend(telling.finish());
+                Ok((told, changes))
             })
         })
         .await
@@ -258,12 +265,31 @@ impl<'a> Telling<'a> {
             model: new.model.clone(),
             metadata: new.metadata.clone(),
             created_by: self.caller.principal.name().to_owned(),
+            user: self.caller.principal.user.clone(),
             created_at: self.now,
         };
         self.conversation.next_index = self.conversation.next_index.max(index + 1);
         self.added.push(turn.clone());
         self.know(turn.clone());
         Ok(turn)
+    }
+
+    /// Refuses what was erased: the conversation, or words of it.
+    async fn admit(&self, news: &[NewTurn], told: &[Turn]) -> Result<Vec<Change>> {
+        if self.added.is_empty() {
+            return Ok(vec![]);
+        }
+        let id = &self.conversation.id;
+        let mut graves = Graves::new(self.mnemic, self.caller);
+        if self.is_new {
+            graves.admit_conversation(id, news.iter().any(|new| new.revive)).await?;
+        }
+        let added: HashSet<_> = self.added.iter().map(|turn| turn.id).collect();
+        let sent = news.iter().zip(told).enumerate();
+        let fresh = sent.filter(|(_, (_, turn))| added.contains(&turn.id));
+        let fresh = fresh.map(|(i, (new, turn))| (i, turn.content_hash.clone(), new.revive));
+        graves.admit_turns(id, &fresh.collect::<Vec<_>>()).await?;
+        Ok(graves.finish())
     }
 
     fn finish(self) -> Vec<Change> {

@@ -1,5 +1,5 @@
-//! Erasing a conversation: its slots, where its memories were seen, and the words of it that the
-//! audit has. What was learned from it stays, because it may have been learned elsewhere too.
+//! Erasing a conversation: its turns and episodes, its slots, where its memories were seen, kept
+//! answers, and the words of it that the audit has. What was learned from it stays, because it may have been learned elsewhere too.
 
 use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;

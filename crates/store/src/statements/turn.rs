@@ -10,7 +10,7 @@ use crate::{Fields, Row, Statement, Step, Value, values};
 macro_rules! columns {
     () => {
         "id, conversation_id, channel, place, role, speaker, content, content_hash, at, \
-         token_count, model, metadata, created_by, created_at"
+         token_count, model, metadata, created_by, user_name, created_at"
     };
 }
 
@@ -40,7 +40,7 @@ static ADD: Statement = Statement::workspace(
     concat!(
         "INSERT INTO turns (workspace_id, ",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (workspace_id, conversation_id, place) DO NOTHING"
     ),
 );
@@ -77,6 +77,7 @@ pub(crate) fn add(new: &Turn) -> Step {
         new.model.as_deref(),
         object(&new.metadata),
         &new.created_by,
+        new.user.as_deref(),
         new.created_at,
     ];
     exactly_one(&ADD, params)
@@ -102,6 +103,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Turn> {
         model: row.opt_string("model")?,
         metadata: object_from(row.json("metadata")?)?,
         created_by: row.string("created_by")?,
+        user: row.opt_string("user_name")?,
         created_at: row.time("created_at")?,
     })
 }

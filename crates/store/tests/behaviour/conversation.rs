@@ -54,6 +54,7 @@ pub(crate) async fn every_field_of_a_turn_comes_back(w: World) {
         channel: Some("team".to_owned()),
         title: Some("Monday".to_owned()),
         metadata: crate::node::object(serde_json::json!({"room": 4})),
+        revive: false,
     };
     let made = w.mnemic.create_conversation(&w.as_operator(), &new).await.unwrap();
     assert_eq!(w.mnemic.get_conversation(&w.operator, "standup-1").await.unwrap(), made);

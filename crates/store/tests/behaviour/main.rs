@@ -24,6 +24,7 @@ mod job;
 mod memory;
 mod model;
 mod node;
+mod participant;
 mod place;
 mod promotion;
 mod recall;
@@ -194,6 +195,14 @@ macro_rules! behaviour {
                 a_token_that_was_revoked_stays_so
                 imported_rows_lose_what_was_erased
                 what_was_erased_is_not_promoted
+            }
+            behaviour! { in participant, $open:
+                a_conversation_goes_with_what_was_said_in_it
+                an_erased_conversation_is_not_taken_up_by_itself
+                thousands_of_turns_go_within_seconds
+                what_a_user_said_goes_with_them
+                a_restored_backup_loses_what_was_said
+                a_deleted_episode_is_in_no_list_nor_prompt
             }
             behaviour! { in canary, $open:
                 a_made_up_word_leaves_every_store
