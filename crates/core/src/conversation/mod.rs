@@ -7,6 +7,7 @@ mod episode;
 mod id;
 mod summary;
 mod turn;
+mod walk;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,7 @@ use crate::text::check_optional_name;
 pub use episode::{Episode, MAX_AGE_DAYS_DEFAULT, RETAIN_LAST_DEFAULT, RollUp};
 pub use id::ConversationId;
 pub use turn::{NewTurn, TURN_BYTES_MAX, TURNS_AT_ONCE_MAX, Turn, TurnSpan};
+pub use walk::Said;
 
 const LIST: &str = "conversations";
 

@@ -1,6 +1,7 @@
 //! Turns: who said what, when. A turn that is stored again is the same turn.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,10 @@ impl NewTurn {
     }
 
     fn hash(&self) -> String {
-        Sha256::digest(&self.content).iter().map(|byte| format!("{byte:02x}")).collect()
+        Sha256::digest(&self.content).iter().fold(String::with_capacity(64), |mut hash, byte| {
+            let _ = write!(hash, "{byte:02x}");
+            hash
+        })
     }
 }
 
@@ -98,6 +102,8 @@ impl NewTurn {
 pub enum TurnSpan {
     /// From this index on, in order.
     From(i64),
+    /// Before this index, from there backwards.
+    Before(i64),
     /// The newest.
     Last,
 }

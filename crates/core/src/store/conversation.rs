@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use uuid::Uuid;
 
-use crate::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
+use crate::conversation::{Conversation, ConversationFilter, Episode, Said, Turn, TurnSpan};
 use crate::error::Result;
 use crate::ids::EpisodeId;
 use crate::page::Position;
@@ -20,7 +21,7 @@ pub trait ConversationStore {
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Conversation>>;
-    /// Those of a conversation in order, or its newest, newest first.
+    /// Those of a conversation in order, or its newest or those before one, newest first.
     async fn list_turns(
         &self,
         scope: Scope,
@@ -36,6 +37,8 @@ pub trait ConversationStore {
         indexes: &[i64],
         times: &[Timestamp],
     ) -> Result<Vec<Turn>>;
+    /// Conversations by their keys and turns by their ids, of whatever is among these.
+    async fn find_said(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Said>>;
     async fn lookup_episode(&self, scope: Scope, id: EpisodeId) -> Result<Option<Episode>>;
     /// Those of a conversation that are not deleted, newest first.
     async fn list_episodes(

@@ -20,6 +20,11 @@ pub(crate) static LOOKUP: Statement = Statement::workspace(
     concat!("SELECT ", columns!(), " FROM conversations WHERE workspace_id = $1 AND id = $2"),
 );
 
+pub(crate) static FIND_BY_KEY: Statement = Statement::workspace(
+    "conversation.find_by_key",
+    concat!("SELECT ", columns!(), " FROM conversations WHERE workspace_id = $1 AND key = $2"),
+);
+
 /// Keys are ordered by time, so the newest come first.
 pub(crate) static LIST: Statement = Statement::workspace(
     "conversation.list",
@@ -124,6 +129,7 @@ pub(super) static RECOUNT: Statement = Statement::workspace(
 
 pub(crate) static ALL: &[&Statement] = &[
     &LOOKUP,
+    &FIND_BY_KEY,
     &LIST,
     &ADD,
     &UPDATE,

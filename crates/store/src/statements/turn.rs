@@ -26,6 +26,11 @@ macro_rules! select {
 static LIST_FROM: Statement =
     select!("turn.list_from", "conversation_id = $2 AND place >= $3 ORDER BY place LIMIT $4");
 
+static LIST_BEFORE: Statement =
+    select!("turn.list_before", "conversation_id = $2 AND place < $3 ORDER BY place DESC LIMIT $4");
+
+pub(crate) static LOOKUP: Statement = select!("turn.lookup", "id = $2");
+
 static LIST_LAST: Statement =
     select!("turn.list_last", "conversation_id = $2 ORDER BY place DESC LIMIT $3");
 
@@ -49,7 +54,7 @@ static ERASE: Statement =
     Statement::workspace("turn.erase", "DELETE FROM turns WHERE workspace_id = $1 AND id = $2");
 
 pub(crate) static ALL: &[&Statement] =
-    &[&ERASE, &LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
+    &[&ERASE, &LOOKUP, &LIST_FROM, &LIST_BEFORE, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
 
 pub(crate) fn list(
     conversation: &str,
@@ -58,6 +63,7 @@ pub(crate) fn list(
 ) -> (&'static Statement, Vec<Value>) {
     match span {
         TurnSpan::From(index) => (&LIST_FROM, values![conversation, index, rows(limit)]),
+        TurnSpan::Before(index) => (&LIST_BEFORE, values![conversation, index, rows(limit)]),
         TurnSpan::Last => (&LIST_LAST, values![conversation, rows(limit)]),
     }
 }

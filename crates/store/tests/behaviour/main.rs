@@ -61,6 +61,7 @@ macro_rules! behaviour {
                 what_is_wrong_with_a_turn_is_named
                 speakers_at_the_same_moment_all_get_their_place
                 conversations_are_listed_and_kept_apart
+                a_conversation_leads_to_its_turns_and_they_to_each_other
             }
             behaviour! { in episode, $open:
                 old_turns_become_an_episode
