@@ -92,7 +92,7 @@ pub struct TurnRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub role: String,
     /// At most 131,072 bytes.
-    #[schema(min_length = 1, max_length = 131072)]
+    #[schema(min_length = 1, max_length = 131_072)]
     pub content: String,
     /// Its place in the conversation, from 0; behind the last one if absent. The same turn at
     /// the same index is stored once.
