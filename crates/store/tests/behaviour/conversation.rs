@@ -72,7 +72,7 @@ pub(crate) async fn every_field_of_a_turn_comes_back(w: World) {
     let turn = w.tell("standup-1", &[new]).await.unwrap().remove(0);
     let page = PageRequest::default();
     let listed = w.mnemic.list_turns(&w.operator, "standup-1", false, &page).await.unwrap();
-    assert_eq!(listed.items, [turn.clone()]);
+    assert_eq!(listed.items, std::slice::from_ref(&turn));
     assert_eq!((turn.channel.as_str(), turn.index), ("team", 4));
     let next = w.tell("standup-1", &[said("user", "Milk?")]).await.unwrap();
     assert_eq!(next[0].index, 5);

@@ -114,6 +114,7 @@ pub(crate) async fn an_erased_conversation_is_not_taken_up_by_itself(w: World) {
     w.mnemic.create_conversation(&caller, &other).await.unwrap();
 }
 
+#[expect(clippy::print_stdout, reason = "the time is what the test is about")]
 pub(crate) async fn thousands_of_turns_go_within_seconds(w: World) {
     let who = verbose(&w).await;
     for batch in 0..4 {

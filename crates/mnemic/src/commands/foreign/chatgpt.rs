@@ -47,7 +47,7 @@ fn transcript(fields: &Map<String, Value>, place: &str) -> Result<Transcript> {
         let Some(message) = mapping.get(node).and_then(|it| it.get("message")) else { continue };
         if !message.is_null() && is_shown(message) {
             let said = said(object(message, &place)?, &place)?;
-            transcript.say(&place, said)?;
+            transcript.say(&place, &said)?;
         }
     }
     Ok(transcript)

@@ -36,7 +36,7 @@ fn transcript(fields: &Map<String, Value>, place: &str) -> Result<Transcript> {
         let place = format!("{place}, message {number}");
         if !message.is_null() {
             let said = said(object(message, &place)?, &place)?;
-            transcript.say(&place, said)?;
+            transcript.say(&place, &said)?;
         }
     }
     Ok(transcript)

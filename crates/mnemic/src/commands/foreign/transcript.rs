@@ -54,7 +54,7 @@ impl Transcript {
     }
 
     /// Adds a message, unless it says nothing; what is too long for one turn becomes several.
-    pub fn say(&mut self, place: &str, said: Said) -> Result<()> {
+    pub fn say(&mut self, place: &str, said: &Said) -> Result<()> {
         let content = visible(&said.content);
         let mut rest = content.trim();
         while !rest.is_empty() {
