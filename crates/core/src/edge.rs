@@ -26,6 +26,9 @@ pub const PROMOTED_FROM: &str = "PROMOTED_FROM";
 pub const ABOUT: &str = "ABOUT";
 /// From a goal to the one that it is a part of.
 pub const SUBGOAL_OF: &str = "SUBGOAL_OF";
+/// From a conversation to a turn of it; from a turn to the next. They are told from the turns.
+pub const HAS_TURN: &str = "HAS_TURN";
+pub const FOLLOWED_BY: &str = "FOLLOWED_BY";
 const RELATION_CHARS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

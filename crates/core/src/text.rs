@@ -10,7 +10,7 @@ use crate::ids::shorten;
 pub const CONTENT_BYTES_MAX: usize = 32 * 1024;
 /// The longest query, in bytes of UTF-8.
 pub const QUERY_BYTES_MAX: usize = 8 * 1024;
-/// The longest name (channel, domain, topic, role and the like), in characters.
+/// The longest name (conversation, slot, channel, domain, topic, role and the like), in characters.
 pub const NAME_CHARS_MAX: usize = 128;
 
 /// Checks free text: something visible, within the limit, nothing invisible but line breaks,
@@ -63,11 +63,44 @@ pub fn check_optional_name(field: &str, name: Option<&str>) -> Result<()> {
     name.map_or(Ok(()), |name| check_name(field, name))
 }
 
+/// Checks a name that becomes part of a key or an address: letters, digits, `.`, `_` and `-`.
+pub(crate) fn check_key_part(field: &str, text: &str) -> Result<()> {
+    if text.is_empty() {
+        return Err(Error::invalid(field, "must not be empty"));
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if !text.chars().all(allowed) {
+        return Err(Error::invalid(
+            field,
+            format!("`{}` may have letters a-z, digits, `.`, `_` and `-` only", shorten(text)),
+        ));
+    }
+    if text.len() > NAME_CHARS_MAX {
+        let length = text.len();
+        return Err(Error::invalid(
+            field,
+            format!("{length} characters are more than the limit of {NAME_CHARS_MAX}"),
+        ));
+    }
+    // Clients take `.` and `..` in an address for a way through it.
+    if text.chars().all(|c| c == '.') {
+        return Err(Error::invalid(field, format!("`{text}` is made of dots alone")));
+    }
+    Ok(())
+}
+
 /// A name as it is compared: without regard to case, to how many spaces are between words, and to
 /// how accents are composed.
 pub fn fold_name(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").nfc().collect()
+}
+
+/// A text without the characters that would be refused: for what others wrote long ago.
+pub fn visible(text: &str) -> String {
+    let seen =
+        |c: &char| matches!(c, '\n' | '\r' | '\t' | '\u{200C}' | '\u{200D}') || !is_invisible(*c);
+    text.chars().filter(seen).collect()
 }
 
 fn unseen(field: &str, found: char, place: usize) -> Error {

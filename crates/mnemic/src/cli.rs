@@ -82,7 +82,8 @@ pub enum Command {
     Migrate(MigrateArgs),
     /// Write everything to a file of JSON Lines, also while it is served
     Export(ExportArgs),
-    /// Read an export of mnemic, or what mem0, Graphiti or server-memory exported
+    /// Read an export of mnemic, or what mem0, Graphiti, server-memory, ChatGPT or
+    /// Claude exported
     Import(ImportArgs),
     /// Copy the data directory's store into a file, also while it is served
     Backup(BackupArgs),
@@ -437,6 +438,9 @@ pub enum ConversationCommand {
         channel: Option<String>,
         #[arg(long)]
         title: Option<String>,
+        /// Make it although it was erased
+        #[arg(long)]
+        revive: bool,
     },
     /// Show many, newest first
     List {
@@ -467,6 +471,9 @@ pub enum ConversationCommand {
         /// When it was said [default: now]
         #[arg(long, value_name = "TIME")]
         at: Option<jiff::Timestamp>,
+        /// Keep it although it, or its conversation, was erased
+        #[arg(long)]
+        revive: bool,
     },
     /// Roll old turns up into a summary, and delete them
     Summarize {

@@ -17,6 +17,8 @@ const TIMEOUT: Duration = Duration::from_mins(10);
 /// A refusal by the server, in its own words.
 #[derive(Debug)]
 pub struct Refused {
+    /// The stable word for what was wrong.
+    pub code: Option<String>,
     pub detail: String,
 }
 
@@ -133,9 +135,7 @@ async fn read<T: DeserializeOwned>(response: reqwest::Response) -> Result<T> {
 
 fn refusal(status: StatusCode, body: &[u8]) -> Refused {
     let problem: Option<Value> = serde_json::from_slice(body).ok();
-    let detail = problem
-        .as_ref()
-        .and_then(|problem| problem.get("detail")?.as_str())
-        .map_or_else(|| format!("the server answered {status}"), str::to_owned);
-    Refused { detail }
+    let field = |name: &str| problem.as_ref()?.get(name)?.as_str().map(str::to_owned);
+    let detail = field("detail").unwrap_or_else(|| format!("the server answered {status}"));
+    Refused { code: field("code"), detail }
 }

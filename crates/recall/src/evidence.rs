@@ -36,9 +36,9 @@ impl Index {
             .collect();
         let item = |key: &Key| {
             let slot = self.slot(key)?;
-            let count = |list: &Option<_>| list.map_or(0, |list: &crate::postings::List| {
-                list.frequency(slot).unwrap_or(0)
-            });
+            let count = |list: &Option<_>| {
+                list.map_or(0, |list: &crate::postings::List| list.frequency(slot).unwrap_or(0))
+            };
             let length = length_of(self.length_codes()[slot as usize]);
             Some(Occurrences { counts: lists.iter().map(count).collect(), length })
         };

@@ -1,10 +1,12 @@
 //! Episodes: what old turns came to. The summary is committed and its turns are deleted in one
 //! step, or neither is; where there is no sound summary, nothing is deleted.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Conversation, Turn, TurnSpan, summary};
+use super::{Conversation, ConversationId, Turn, TurnSpan, summary};
 use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::{EpisodeId, TurnId};
@@ -38,6 +40,8 @@ pub struct Episode {
     pub turn_count: i64,
     /// The turns that it stands for, which are gone.
     pub source_turn_ids: Vec<TurnId>,
+    /// Users who stored them and speakers who are named in them: it goes with each.
+    pub participants: Vec<String>,
     /// When the first and the last of them were said.
     pub first_at: Timestamp,
     pub last_at: Timestamp,
@@ -139,7 +143,7 @@ impl Mnemic {
         conversation: &str,
     ) -> Result<String> {
         self.authorize(principal, &READ)?;
-        let id: crate::slot::Conversation = conversation.parse()?;
+        let id: ConversationId = conversation.parse()?;
         let scope = principal.scope();
         let episodes = self.store.list_episodes(scope, id.as_str(), None, SHOWN_MAX).await?;
         if episodes.is_empty() {
@@ -187,6 +191,7 @@ impl Mnemic {
             summarizer: summary::EXTRACTIVE.to_owned(),
             turn_count: i64::try_from(turns.len()).unwrap_or(i64::MAX),
             source_turn_ids: turns.iter().map(|turn| turn.id).collect(),
+            participants: participants(turns),
             first_at: times().min().unwrap_or(first.at),
             last_at: times().max().unwrap_or(first.at),
             created_at: now,
@@ -194,6 +199,11 @@ impl Mnemic {
             revision: 1,
         })
     }
+}
+
+fn participants(turns: &[Turn]) -> Vec<String> {
+    let names = turns.iter().flat_map(|turn| [turn.user.clone(), turn.speaker.clone()]);
+    names.flatten().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The episode comes and exactly its turns go, if the conversation is still as it was read.

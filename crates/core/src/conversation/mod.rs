@@ -4,8 +4,10 @@
 //! A conversation comes to be when somebody makes it, or with its first turn.
 
 mod episode;
+mod id;
 mod summary;
 mod turn;
+mod walk;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,17 +15,19 @@ use uuid::Uuid;
 
 use crate::Mnemic;
 use crate::audit::Reading;
+use crate::erasure::Graves;
 use crate::error::{Error, Result};
 use crate::memory::GLOBAL_CHANNEL;
 use crate::node::{Properties, check_properties};
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::slot::Conversation as ConversationId;
 use crate::store::Change;
 use crate::text::check_optional_name;
 
 pub use episode::{Episode, MAX_AGE_DAYS_DEFAULT, RETAIN_LAST_DEFAULT, RollUp};
+pub use id::ConversationId;
 pub use turn::{NewTurn, TURN_BYTES_MAX, TURNS_AT_ONCE_MAX, Turn, TurnSpan};
+pub use walk::Said;
 
 const LIST: &str = "conversations";
 
@@ -33,7 +37,9 @@ static GET: Operation = Operation::new("conversation.get", Action::ReadConversat
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What its makers call it.
+    /// What its makers call it. It is written like it is in turns and episodes, so that all that
+    /// was kept of a conversation is found by one name.
+    #[serde(rename = "conversation_id")]
     pub id: String,
     /// Orders conversations by when they were made.
     pub key: Uuid,
@@ -45,6 +51,8 @@ pub struct Conversation {
     /// The index that the next turn gets.
     pub next_index: i64,
     pub created_by: String,
+    /// The user whose token began it, and with whom it goes.
+    pub user: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     /// Since when it is left out of searches.
@@ -60,15 +68,21 @@ pub struct NewConversation {
     pub channel: Option<String>,
     pub title: Option<String>,
     pub metadata: Properties,
+    /// Make it although it was erased.
+    pub revive: bool,
 }
 
 impl NewConversation {
-    fn check(&self) -> Result<()> {
-        let id = self.id.as_deref().map_or(Ok(()), |id| id.parse::<ConversationId>().map(drop));
-        id.map_err(|e| Error::new(e.code(), e.to_string().replacen("conversation_id", "id", 1)))?;
+    /// The id that it asks for.
+    fn check(&self) -> Result<Option<ConversationId>> {
+        let id = self.id.as_deref().map(str::parse).transpose();
+        let id = id.map_err(|e: Error| {
+            Error::new(e.code(), e.to_string().replacen("conversation_id", "id", 1))
+        })?;
         check_optional_name("channel", self.channel.as_deref())?;
         check_optional_name("title", self.title.as_deref())?;
-        check_properties(&self.metadata)
+        check_properties(&self.metadata)?;
+        Ok(id)
     }
 }
 
@@ -86,15 +100,19 @@ impl Mnemic {
         new: &NewConversation,
     ) -> Result<Conversation> {
         self.authorize(&caller.principal, &CREATE)?;
-        new.check()?;
+        let id = new.check()?;
         self.decide(caller, &CREATE, || {
             Box::pin(async {
-                let made = self.new_conversation(caller, new);
+                let made = self.new_conversation(caller, id.as_ref(), new);
                 if self.store.lookup_conversation(caller.scope(), &made.id).await?.is_some() {
                     let detail = format!("the conversation `{}` is there already", made.id);
                     return Err(Error::conflict(detail));
                 }
-                Ok((made.clone(), vec![Change::AddConversation(made)]))
+                let mut graves = Graves::new(self, caller);
+                graves.admit_conversation(&made.id, new.revive).await?;
+                let mut changes = graves.finish();
+                changes.push(Change::AddConversation(made.clone()));
+                Ok((made, changes))
             })
         })
         .await
@@ -134,11 +152,16 @@ impl Mnemic {
         found.ok_or_else(|| Error::not_found("conversation"))
     }
 
-    fn new_conversation(&self, caller: &Caller, new: &NewConversation) -> Conversation {
+    fn new_conversation(
+        &self,
+        caller: &Caller,
+        id: Option<&ConversationId>,
+        new: &NewConversation,
+    ) -> Conversation {
         let now = self.clock.now();
         let key = self.ids.next(now);
         Conversation {
-            id: new.id.clone().unwrap_or_else(|| key.to_string()),
+            id: id.map_or_else(|| key.to_string(), ConversationId::to_string),
             key,
             channel: new.channel.clone().unwrap_or_else(|| GLOBAL_CHANNEL.to_owned()),
             title: new.title.clone(),
@@ -146,6 +169,7 @@ impl Mnemic {
             turns: 0,
             next_index: 0,
             created_by: caller.principal.name().to_owned(),
+            user: caller.principal.user.clone(),
             created_at: now,
             updated_at: now,
             archived_at: None,

@@ -204,6 +204,7 @@ mod tests {
             model: None,
             metadata: Properties::new(),
             created_by: "test".to_owned(),
+            user: None,
             created_at: Timestamp::UNIX_EPOCH,
         }
     }

@@ -1,22 +1,23 @@
 //! Turns: who said what, when. A turn that is stored again is the same turn.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Conversation, NewConversation};
+use super::{Conversation, ConversationId, NewConversation};
 use crate::Mnemic;
 use crate::audit::Reading;
 use crate::clock::micros;
+use crate::erasure::Graves;
 use crate::error::{Error, Result};
 use crate::ids::TurnId;
 use crate::memory::at;
 use crate::node::{Properties, check_properties};
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::slot::Conversation as ConversationId;
 use crate::store::Change;
 use crate::text::{check_content, check_name, check_optional_name};
 
@@ -51,6 +52,8 @@ pub struct Turn {
     pub model: Option<String>,
     pub metadata: Properties,
     pub created_by: String,
+    /// The user whose token stored it, and with whom it goes.
+    pub user: Option<String>,
     pub created_at: Timestamp,
 }
 
@@ -66,6 +69,8 @@ pub struct NewTurn {
     pub token_count: Option<i64>,
     pub model: Option<String>,
     pub metadata: Properties,
+    /// Store it although it, or its conversation, was erased.
+    pub revive: bool,
 }
 
 impl NewTurn {
@@ -85,7 +90,10 @@ impl NewTurn {
     }
 
     fn hash(&self) -> String {
-        Sha256::digest(&self.content).iter().map(|byte| format!("{byte:02x}")).collect()
+        Sha256::digest(&self.content).iter().fold(String::with_capacity(64), |mut hash, byte| {
+            let _ = write!(hash, "{byte:02x}");
+            hash
+        })
     }
 }
 
@@ -94,6 +102,8 @@ impl NewTurn {
 pub enum TurnSpan {
     /// From this index on, in order.
     From(i64),
+    /// Before this index, from there backwards.
+    Before(i64),
     /// The newest.
     Last,
 }
@@ -124,7 +134,9 @@ impl Mnemic {
                 for (i, new) in news.iter().enumerate() {
                     told.push(telling.add(new).map_err(|e| at(i, &e))?);
                 }
-                Ok((told, telling.finish()))
+                let mut changes = telling.admit(news, &told).await?;
+                changes.extend(telling.finish());
+                Ok((told, changes))
             })
         })
         .await
@@ -189,9 +201,7 @@ impl<'a> Telling<'a> {
         let found = mnemic.store.lookup_conversation(caller.scope(), id.as_str()).await?;
         let is_new = found.is_none();
         let conversation = found.unwrap_or_else(|| {
-            let new =
-                NewConversation { id: Some(id.as_str().to_owned()), ..NewConversation::default() };
-            mnemic.new_conversation(caller, &new)
+            mnemic.new_conversation(caller, Some(id), &NewConversation::default())
         });
         Ok(Self {
             mnemic,
@@ -261,12 +271,31 @@ impl<'a> Telling<'a> {
             model: new.model.clone(),
             metadata: new.metadata.clone(),
             created_by: self.caller.principal.name().to_owned(),
+            user: self.caller.principal.user.clone(),
             created_at: self.now,
         };
         self.conversation.next_index = self.conversation.next_index.max(index + 1);
         self.added.push(turn.clone());
         self.know(turn.clone());
         Ok(turn)
+    }
+
+    /// Refuses what was erased: the conversation, or words of it.
+    async fn admit(&self, news: &[NewTurn], told: &[Turn]) -> Result<Vec<Change>> {
+        if self.added.is_empty() {
+            return Ok(vec![]);
+        }
+        let id = &self.conversation.id;
+        let mut graves = Graves::new(self.mnemic, self.caller);
+        if self.is_new {
+            graves.admit_conversation(id, news.iter().any(|new| new.revive)).await?;
+        }
+        let added: HashSet<_> = self.added.iter().map(|turn| turn.id).collect();
+        let sent = news.iter().zip(told).enumerate();
+        let fresh = sent.filter(|(_, (_, turn))| added.contains(&turn.id));
+        let fresh = fresh.map(|(i, (new, turn))| (i, turn.content_hash.clone(), new.revive));
+        graves.admit_turns(id, &fresh.collect::<Vec<_>>()).await?;
+        Ok(graves.finish())
     }
 
     fn finish(self) -> Vec<Change> {
@@ -277,10 +306,10 @@ impl<'a> Telling<'a> {
         conversation.turns += i64::try_from(added.len()).unwrap_or(0);
         conversation.updated_at = now;
         // What is spoken in again is no longer put away.
-        let back = conversation.archived_at.take().map(|_| Change::PutAwayTurns {
-            conversation: conversation.id.clone(),
-            at: None,
-        });
+        let back = conversation
+            .archived_at
+            .take()
+            .map(|_| Change::PutAwayTurns { conversation: conversation.id.clone(), at: None });
         let head = if is_new {
             Change::AddConversation(conversation)
         } else {

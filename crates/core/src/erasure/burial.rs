@@ -91,6 +91,14 @@ impl<'a> Burial<'a> {
         Ok(())
     }
 
+    /// Keeps words of a conversation from being said in it again.
+    pub(crate) fn turn(&mut self, conversation: &str, hash: &str) -> Result<()> {
+        for hash in [None, Some(hash)] {
+            self.stones.insert((TombstoneKind::Turn, self.key.of_turn(conversation, hash)?));
+        }
+        Ok(())
+    }
+
     /// The changes. The receipt counts the tombstones among them and shares its time with them.
     pub(crate) fn finish(self, receipt: &mut Receipt) -> Vec<Change> {
         let Self { principal, stones, mut changes, .. } = self;

@@ -1,11 +1,12 @@
-//! Erasing a conversation: its slots, where its memories were seen, and the words of it that the
-//! audit has. What was learned from it stays, because it may have been learned elsewhere too.
+//! Erasing a conversation: its turns and episodes, its slots, where its memories were seen, kept
+//! answers, and the words of it that the audit has. What was learned from it stays, because it may have been learned elsewhere too.
 
 use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
+use crate::conversation::ConversationId;
 use crate::error::Result;
 use crate::principal::{Action, Caller, Operation};
-use crate::slot::{Conversation, Shelf};
+use crate::slot::Shelf;
 use crate::store::Change;
 
 static ERASE: Operation = Operation::new("conversation.erase", Action::EraseMemories);
@@ -14,24 +15,24 @@ impl Mnemic {
     /// Erases what there is of a conversation. One of which there is nothing is not found.
     pub async fn erase_conversation(&self, caller: &Caller, id: &str) -> Result<Receipt> {
         self.authorize(&caller.principal, &ERASE)?;
-        let conversation: Conversation = id.parse()?;
-        let shelf = Shelf { scope: caller.scope(), conversation };
+        let id: ConversationId = id.parse()?;
+        let shelf = Shelf { scope: caller.scope(), conversation: id.clone() };
         // Slots go first, so that nothing has gone yet if they are away; and once more at the
         // end, for what was written meanwhile.
         let slots = self.clear_shelf(&shelf).await?;
         let erased = self.erase(caller, &ERASE, || {
             Box::pin(async {
-                let mut receipt = self.receipt(SubjectKind::Conversation, id);
+                let mut receipt = self.receipt(SubjectKind::Conversation, id.as_str());
                 super::add(&mut receipt.counts, &slot_count(slots));
                 let mut burial = Burial::begin(self, caller).await?;
-                burial.subject(TombstoneKind::Conversation, id)?;
+                burial.subject(TombstoneKind::Conversation, id.as_str())?;
                 let mut changes = burial.finish(&mut receipt);
-                changes.push(Change::EraseConversation { id: id.to_owned(), until: None });
+                changes.push(Change::EraseConversation { id: id.to_string(), until: None });
                 Ok((receipt, changes))
             })
         });
         let mut receipt: Receipt = erased.await?;
-        id.clone_into(&mut receipt.subject_id);
+        id.as_str().clone_into(&mut receipt.subject_id);
         let late = self.clear_shelf(&shelf).await?;
         super::add(&mut receipt.counts, &slot_count(late));
         Ok(receipt)

@@ -67,6 +67,44 @@ impl<'a> Graves<'a> {
         .await
     }
 
+    /// Refuses a conversation that was erased, unless it is to be revived.
+    pub(crate) async fn admit_conversation(&mut self, id: &str, revive: bool) -> Result<()> {
+        let Some(key) = self.key().await? else { return Ok(()) };
+        let digests = [key.of_subject(TombstoneKind::Conversation, id)?];
+        let what = |_| format!("the conversation `{id}` was erased");
+        self.admit(TombstoneKind::Conversation, &digests, revive, what).await
+    }
+
+    /// Refuses turns that were erased, unless they are to be revived: each as its place among
+    /// those that are sent, the hash of its words, and whether it may. Where no turn of a
+    /// conversation was erased, that is all that is asked.
+    pub(crate) async fn admit_turns(
+        &mut self,
+        conversation: &str,
+        turns: &[(usize, String, bool)],
+    ) -> Result<()> {
+        let Some(key) = self.key().await? else { return Ok(()) };
+        let kind = TombstoneKind::Turn;
+        let any = key.of_turn(conversation, None)?;
+        let (store, scope) = (&self.mnemic.store, self.caller.scope());
+        if store.find_tombstones(scope, kind, &[any]).await?.iter().all(Option::is_none) {
+            let absent = TombstoneChange::Absent { kind, digest: any };
+            self.changes.push(Change::Tombstone(absent));
+            return Ok(());
+        }
+        for revive in [false, true] {
+            let turns: Vec<_> = turns.iter().filter(|(.., revived)| *revived == revive).collect();
+            let digests = turns.iter().map(|(_, hash, _)| key.of_turn(conversation, Some(hash)));
+            let digests = digests.collect::<Result<Vec<_>>>()?;
+            let what = |place: usize| {
+                let place = turns.get(place).map_or(0, |(place, ..)| *place);
+                format!("[{place}].content: these words of `{conversation}` were erased")
+            };
+            self.admit(kind, &digests, revive, what).await?;
+        }
+        Ok(())
+    }
+
     /// When the last thing was erased that was refused.
     pub(crate) fn refused(&self) -> Option<Timestamp> {
         self.refused
@@ -124,9 +162,10 @@ impl<'a> Graves<'a> {
 fn action(kind: TombstoneKind) -> Action {
     match kind {
         TombstoneKind::Node => Action::EraseGraph,
-        TombstoneKind::Memory | TombstoneKind::Record | TombstoneKind::Conversation => {
-            Action::EraseMemories
-        }
+        TombstoneKind::Memory
+        | TombstoneKind::Record
+        | TombstoneKind::Conversation
+        | TombstoneKind::Turn => Action::EraseMemories,
         TombstoneKind::User => Action::EraseUsers,
     }
 }

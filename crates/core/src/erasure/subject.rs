@@ -38,7 +38,7 @@ pub(super) async fn erase_conversations(
     key: &TombstoneKey,
 ) -> Result<Counts> {
     let mut counts = Counts::new();
-    let ids = store.list_conversation_names(scope).await?;
+    let ids = store.list_conversation_ids(scope).await?;
     let buried = buried(store, scope, key, TombstoneKind::Conversation, ids).await?;
     for portion in buried.chunks(PORTION) {
         let changes = portion.iter().map(|(id, erased_at)| Change::EraseConversation {

@@ -39,8 +39,11 @@ pub enum TombstoneKind {
     Node,
     /// The name of a user. It may be used again; what was the first one's does not come back.
     User,
-    /// The id of a conversation, which may be used again likewise.
+    /// The id of a conversation. Nothing is said in it again unless it is revived.
     Conversation,
+    /// The words of a turn within its conversation; and a conversation of which some turns were
+    /// erased.
+    Turn,
 }
 
 impl TombstoneKind {
@@ -51,6 +54,7 @@ impl TombstoneKind {
             Self::Node => "node",
             Self::User => "user",
             Self::Conversation => "conversation",
+            Self::Turn => "turn",
         }
     }
 }
@@ -65,9 +69,10 @@ impl FromStr for TombstoneKind {
             "node" => Ok(Self::Node),
             "user" => Ok(Self::User),
             "conversation" => Ok(Self::Conversation),
+            "turn" => Ok(Self::Turn),
             _ => Err(Error::invalid(
                 "kind",
-                "is not one of record, memory, node, user, conversation",
+                "is not one of record, memory, node, user, conversation, turn",
             )),
         }
     }
@@ -139,6 +144,12 @@ impl TombstoneKey {
     /// Of a user's name or a conversation's id, which are compared as they are.
     pub(crate) fn of_subject(&self, kind: TombstoneKind, name: &str) -> Result<Digest> {
         self.digest(kind, &[name.as_bytes()])
+    }
+
+    /// Of a turn by the hash of its words, or of there being any such turn in a conversation.
+    pub(crate) fn of_turn(&self, conversation: &str, hash: Option<&str>) -> Result<Digest> {
+        let parts = [Some(conversation), hash].into_iter().flatten().map(str::as_bytes);
+        self.digest(TombstoneKind::Turn, &parts.collect::<Vec<_>>())
     }
 
     fn digest(&self, kind: TombstoneKind, parts: &[&[u8]]) -> Result<Digest> {

@@ -1,16 +1,19 @@
-//! Erasing a user: what their tokens made, kept answers, their words and name in the audit; and
-//! their tokens are revoked.
+//! Erasing a user: what their tokens made and what they said, kept answers, their words and name
+//! in the audit; and their tokens are revoked.
 
 use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::ids::{MemoryId, NodeId, TokenId};
 use crate::principal::{Action, Caller, Operation, Principal, Scope};
+use crate::slot::Shelf;
 use crate::store::Change;
 use crate::text::check_name;
 
 /// How many records go in one commit.
 const PORTION: usize = 500;
+/// How many turns are buried in one commit.
+const TURNS: usize = 2_000;
 
 static ERASE: Operation = Operation::new("user.erase", Action::EraseUsers);
 
@@ -39,6 +42,9 @@ impl Mnemic {
                 super::add(&mut counts, &portion.counts);
                 tombstones += portion.tombstones;
             }
+            tombstones += self.bury_turns(caller, user).await?;
+            let slots = self.clear_shelves(caller.scope(), user).await?;
+            super::add(&mut counts, &slots);
         }
         let erased = self.erase(caller, &ERASE, || {
             Box::pin(async {
@@ -49,6 +55,9 @@ impl Mnemic {
                 let mut burial = Burial::begin(self, caller).await?;
                 self.bury_owned(&mut burial, caller.scope(), user).await?;
                 burial.subject(TombstoneKind::User, user)?;
+                for id in self.store.list_conversations_of_user(caller.scope(), user).await? {
+                    burial.subject(TombstoneKind::Conversation, &id)?;
+                }
                 let mut changes = burial.finish(&mut receipt);
                 let (user, at) = (user.to_owned(), receipt.erased_at);
                 changes.push(Change::EraseUser { user, tokens, at, until: None });
@@ -78,6 +87,32 @@ impl Mnemic {
             return Err(Error::denied("the user has an operator's token: only an operator may"));
         }
         Ok(tokens.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// Keeps what a user said from being stored again, before it goes: there may be more of it
+    /// than one commit should have. If that breaks off, these are of turns that go the next time.
+    async fn bury_turns(&self, caller: &Caller, user: &str) -> Result<u64> {
+        let (mut after, mut receipt) = (None, self.receipt(SubjectKind::User, user));
+        loop {
+            let scope = caller.scope();
+            let turns = self.store.list_turns_of_user(scope, user, after, TURNS).await?;
+            let Some((last, ..)) = turns.last() else { return Ok(receipt.tombstones) };
+            after = Some(*last);
+            let mut burial = Burial::begin(self, caller).await?;
+            for (_, conversation, hash) in &turns {
+                burial.turn(conversation, hash)?;
+            }
+            self.store.commit(scope, burial.finish(&mut receipt)).await?;
+        }
+    }
+
+    /// The slots of conversations that go with a user.
+    async fn clear_shelves(&self, scope: Scope, user: &str) -> Result<Counts> {
+        let mut slots = 0;
+        for id in self.store.list_conversations_of_user(scope, user).await? {
+            slots += self.clear_shelf(&Shelf { scope, conversation: id.parse()? }).await?;
+        }
+        Ok(Counts::from([("slots".to_owned(), slots)]))
     }
 
     /// The next records of a user.

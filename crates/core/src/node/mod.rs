@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::Mnemic;
 use crate::audit::Reading;
+use crate::conversation::Said;
 use crate::error::{Code, Error, Result};
 use crate::ids::NodeId;
 use crate::memory::Glimpse;
@@ -125,6 +126,7 @@ impl Node {
 pub enum Record {
     Node(Box<Node>),
     Memory(Glimpse),
+    Said(Said),
 }
 
 impl Record {
@@ -132,6 +134,7 @@ impl Record {
         match self {
             Self::Node(node) => node.id.0,
             Self::Memory(memory) => memory.id.0,
+            Self::Said(said) => said.id(),
         }
     }
 
@@ -139,6 +142,7 @@ impl Record {
         match self {
             Self::Node(node) => &node.channel,
             Self::Memory(memory) => &memory.channel,
+            Self::Said(said) => said.channel(),
         }
     }
 
@@ -146,6 +150,7 @@ impl Record {
         match self {
             Self::Node(node) => node.domain.as_deref(),
             Self::Memory(memory) => memory.domain.as_deref(),
+            Self::Said(_) => None,
         }
     }
 }

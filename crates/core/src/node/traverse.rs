@@ -3,7 +3,7 @@
 //! A walk never reads more than it may return: every record's edges are cut at the limit, and
 //! the walk ends when the limit or its time is reached. What was left out is said, not hidden.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::Record;
 use crate::Mnemic;
 use crate::audit::Reading;
+use crate::conversation::Said;
 use crate::edge::{Edge, check_relation};
 use crate::error::{Error, Result};
 use crate::grant::Readable;
@@ -145,7 +146,10 @@ impl Mnemic {
         };
         let mut walker = Walker::new(limit);
         let records = self.visible_records(principal, &traversal.ids).await?;
-        let mut frontier = walker.start(records.into_iter().flatten());
+        let open = traversal.ids.iter().zip(&records).filter(|(_, record)| record.is_none());
+        let open: Vec<_> = open.map(|(id, _)| *id).collect();
+        let said = self.find_said(principal, &open).await?.into_iter().map(Record::Said);
+        let mut frontier = walker.start(records.into_iter().flatten().chain(said));
         for depth in 1..=traversal.depth {
             let mut next = Vec::new();
             for from in frontier.chunks(walker.at_once()) {
@@ -154,7 +158,11 @@ impl Mnemic {
                     break;
                 }
                 let edges_max = limit.saturating_add(1);
-                let hops = self.store.step(principal.scope(), from, &walk, edges_max).await?;
+                let scope = principal.scope();
+                let mut hops = self.store.step(scope, from, &walk, edges_max).await?;
+                for said in from.iter().filter_map(|id| walker.said.get(id)) {
+                    hops.push(self.step_said(scope, said, &walk, edges_max).await?);
+                }
                 next.extend(walker.take(depth, hops));
             }
             frontier = next;
@@ -178,6 +186,8 @@ struct Walker {
     graph: Subgraph,
     met: HashSet<Uuid>,
     taken: HashSet<Uuid>,
+    /// What was met of conversations, whose edges are no rows.
+    said: HashMap<Uuid, Said>,
     /// Whether there was no room for something.
     full: bool,
 }
@@ -185,7 +195,7 @@ struct Walker {
 impl Walker {
     fn new(limit: usize) -> Self {
         let (graph, met, taken) = (Subgraph::default(), HashSet::new(), HashSet::new());
-        Self { limit, graph, met, taken, full: false }
+        Self { limit, graph, met, taken, said: HashMap::new(), full: false }
     }
 
     fn start(&mut self, records: impl Iterator<Item = Record>) -> Vec<Uuid> {
@@ -235,6 +245,9 @@ impl Walker {
             return false;
         }
         self.met.insert(record.id());
+        if let Record::Said(said) = &record {
+            self.said.insert(said.id(), said.clone());
+        }
         self.graph.nodes.push(Visit { record, depth });
         true
     }

@@ -24,6 +24,7 @@ use uuid::Uuid;
 
 use crate::Mnemic;
 use crate::audit::Reading;
+use crate::conversation::ConversationId;
 use crate::error::{Error, Result};
 use crate::grant::Readable;
 use crate::ids::MemoryId;
@@ -145,10 +146,14 @@ pub struct TechniqueReport {
 }
 
 impl RecallRequest {
+    fn conversation(&self) -> Result<Option<ConversationId>> {
+        self.conversation_id.as_deref().map(str::parse).transpose()
+    }
+
     fn check(&self) -> Result<()> {
         check_content("query", &self.query, QUERY_BYTES_MAX)?;
         check_optional_name("channel", self.channel.as_deref())?;
-        check_optional_name("conversation_id", self.conversation_id.as_deref())?;
+        self.conversation()?;
         if self.techniques.as_ref().is_some_and(Vec::is_empty) {
             let problem = "must name at least one of words, vectors, entities";
             return Err(Error::invalid("techniques", problem));
@@ -212,7 +217,9 @@ impl Mnemic {
         request.check()?;
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
-        let clue = if request.includes(Part::Turns) && refuse(principal, Action::ReadConversations).is_none() {
+        let clue = if request.includes(Part::Turns)
+            && refuse(principal, Action::ReadConversations).is_none()
+        {
             Some(self.clue(scope, &request.query).await?)
         } else {
             None
@@ -258,7 +265,8 @@ impl Mnemic {
         entities: &[Entity],
     ) {
         let Quest { principal, scope, request, .. } = *quest;
-        let conversation = request.conversation_id.as_deref();
+        let conversation = request.conversation().ok().flatten();
+        let conversation = conversation.as_ref().map(ConversationId::as_str);
         self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         self.reinforce.note_nodes(scope, entities.iter().map(|entity| entity.node.id));
         let memories = items.iter().map(|item| item.memory.found());

@@ -151,12 +151,12 @@ impl Mnemic {
         let turns = self.by_turns(quest);
         // The first search of a workspace builds its index, and meanwhile a model that is being
         // loaded can arrive: then the first answer is complete, too.
-        let (words, meant, named, turns) =
-            if let EmbedderState::Loading(_) = self.embedder.state() {
-                (words.await, meant.await, named.await, turns.await)
-            } else {
-                tokio::join!(words, meant, named, turns)
-            };
+        let (words, meant, named, turns) = if let EmbedderState::Loading(_) = self.embedder.state()
+        {
+            (words.await, meant.await, named.await, turns.await)
+        } else {
+            tokio::join!(words, meant, named, turns)
+        };
         let Meant { vectors, near, failure } = meant;
         let done = [words, vectors].into_iter().flatten().collect();
         let mut searches = Searches { done, entities: vec![], turns, partly: vec![] };

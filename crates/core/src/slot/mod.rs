@@ -12,7 +12,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-pub use name::{Conversation, NAME_CHARS_MAX, SlotName, TTL_SECONDS_DEFAULT, TTL_SECONDS_MAX, Ttl};
+pub use name::{SlotName, TTL_SECONDS_DEFAULT, TTL_SECONDS_MAX, Ttl};
 pub use port::{Kept, Listing, Portion, Shelf, Slots};
 
 use crate::Mnemic;

@@ -8,7 +8,8 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Conversation, SlotName, Ttl};
+use super::{SlotName, Ttl};
+use crate::conversation::ConversationId;
 use crate::error::Result;
 use crate::principal::Scope;
 use crate::store::Finding;
@@ -17,7 +18,7 @@ use crate::store::Finding;
 #[derive(Debug, Clone)]
 pub struct Shelf {
     pub scope: Scope,
-    pub conversation: Conversation,
+    pub conversation: ConversationId,
 }
 
 /// A slot as it is kept.

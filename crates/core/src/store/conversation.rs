@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use uuid::Uuid;
 
-use crate::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
+use crate::conversation::{Conversation, ConversationFilter, Episode, Said, Turn, TurnSpan};
 use crate::error::Result;
 use crate::ids::{EpisodeId, TurnId};
 use crate::page::Position;
@@ -20,7 +21,7 @@ pub trait ConversationStore {
         after: Option<Position>,
         limit: usize,
     ) -> Result<Vec<Conversation>>;
-    /// Those of a conversation in order, or its newest, newest first.
+    /// Those of a conversation in order, or its newest or those before one, newest first.
     async fn list_turns(
         &self,
         scope: Scope,
@@ -41,6 +42,8 @@ pub trait ConversationStore {
     async fn turns_around(&self, scope: Scope, ids: &[TurnId], reach: i64) -> Result<Vec<Turn>>;
     /// Who has spoken, each once, in the order of the names.
     async fn list_speakers(&self, scope: Scope, limit: usize) -> Result<Vec<String>>;
+    /// Conversations by their keys and turns by their ids, of whatever is among these.
+    async fn find_said(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Said>>;
     async fn lookup_episode(&self, scope: Scope, id: EpisodeId) -> Result<Option<Episode>>;
     /// Those of a conversation that are not deleted, newest first.
     async fn list_episodes(

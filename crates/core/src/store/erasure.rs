@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Change;
 use crate::erasure::{Counts, Digest, Files, Tombstone, TombstoneKey, TombstoneKind};
 use crate::error::Result;
-use crate::ids::{MemoryId, NodeId, TokenId};
+use crate::ids::{MemoryId, NodeId, TokenId, TurnId};
 use crate::principal::Scope;
 
 /// The changes that can be told only from what the others removed: the audit's entry and the kept
@@ -76,10 +76,21 @@ pub trait ErasureStore {
         user: &str,
         until: Option<Timestamp>,
     ) -> Result<Vec<(TokenId, bool)>>;
-    /// Every user that a token, a record or the audit names.
+    /// Turns that tokens of a user stored, or that the user is named as the speaker of, behind an
+    /// id: each with its conversation and the hash of its words.
+    async fn list_turns_of_user(
+        &self,
+        scope: Scope,
+        user: &str,
+        after: Option<TurnId>,
+        limit: usize,
+    ) -> Result<Vec<(TurnId, String, String)>>;
+    /// Conversations that a token of a user began and nobody else said anything in.
+    async fn list_conversations_of_user(&self, scope: Scope, user: &str) -> Result<Vec<String>>;
+    /// Every user that a token, a record or the audit names, and every speaker.
     async fn list_users(&self, scope: Scope) -> Result<Vec<String>>;
-    /// Every conversation that the audit names or a memory was seen in.
-    async fn list_conversation_names(&self, scope: Scope) -> Result<Vec<String>>;
+    /// Every conversation that there is, that the audit names or a memory was seen in.
+    async fn list_conversation_ids(&self, scope: Scope) -> Result<Vec<String>>;
     /// All there are, hidden or not, by id.
     async fn list_memory_ids(
         &self,

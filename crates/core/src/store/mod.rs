@@ -138,14 +138,14 @@ pub enum Change {
         connection_id: String,
         slice: Slice,
     },
-    /// Removes what there is of a conversation, and its words from the audit; of all times, or
-    /// until one. When a memory was seen is not known, only that it was not before it was made.
+    /// Removes a conversation with its turns and episodes and all that is kept of it, and its words
+    /// from the audit; of all times, or until one. When a memory was seen is not known, only that it was not before it was made.
     EraseConversation {
         id: String,
         until: Option<Timestamp>,
     },
-    /// Removes what is a user's beside records: kept answers, name and words in the audit; and
-    /// revokes these tokens, which must be all that the user has. Of all times, or until one.
+    /// Removes what is a user's beside memories and nodes: turns, the episodes that they are in,
+    /// conversations of theirs alone, kept answers, name and words in the audit; and revokes these tokens, which must be all that the user has. Of all times, or until one.
     EraseUser {
         user: String,
         tokens: Vec<TokenId>,

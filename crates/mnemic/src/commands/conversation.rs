@@ -16,8 +16,8 @@ use crate::output;
 pub async fn run(client: &Client, common: &CommonArgs, command: ConversationCommand) -> Result<()> {
     let path = format!("{OWN}/conversations");
     match command {
-        ConversationCommand::Create { id, channel, title } => {
-            let request = ConversationRequest { id, channel, title, metadata: None };
+        ConversationCommand::Create { id, channel, title, revive } => {
+            let request = ConversationRequest { id, channel, title, metadata: None, revive };
             let request = serde_json::to_value(request)?;
             let made: ConversationResponse = client.post(&path, &request).await?;
             if common.json {
@@ -33,7 +33,7 @@ pub async fn run(client: &Client, common: &CommonArgs, command: ConversationComm
             wishes.extend(page(limit, cursor));
             list(client, common, &format!("{path}?{}", wishes.join("&"))).await
         }
-        ConversationCommand::Say { conversation, content, role, speaker, index, at } => {
+        ConversationCommand::Say { conversation, content, role, speaker, index, at, revive } => {
             let request = TurnRequest {
                 role,
                 content: text_or_stdin(content)?,
@@ -43,6 +43,7 @@ pub async fn run(client: &Client, common: &CommonArgs, command: ConversationComm
                 token_count: None,
                 model: None,
                 metadata: None,
+                revive,
             };
             let path = format!("{path}/{}/turns", encoded(&conversation));
             let said: TurnsResponse = client.post(&path, &serde_json::to_value(request)?).await?;

@@ -72,7 +72,8 @@ fn show(item: &RecallItem) {
             format!("{:.3}  {kind}  {text}  [mem:{}]", item.score, item.id)
         }
         ItemTypeWire::Turn => {
-            let who = output::one_line(item.speaker.as_ref().or(item.role.as_ref()).map_or("", |it| it));
+            let who =
+                output::one_line(item.speaker.as_ref().or(item.role.as_ref()).map_or("", |it| it));
             let said = item.created_at.strftime("%F %H:%M");
             format!("{:.3}  turn    {said} {who}: {text}  [turn {}]", item.score, item.id)
         }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
-use mnemic_core::slot::{Conversation, SlotName};
+use mnemic_core::conversation::ConversationId;
+use mnemic_core::slot::SlotName;
 use mnemic_server::wire::PageResponse;
 use mnemic_server::wire::slot::{ClearedSlotsResponse, SlotRequest, SlotResponse};
 use serde_json::{Value, json};
@@ -92,7 +93,7 @@ async fn list(client: &Client, common: &CommonArgs, path: &str) -> Result<()> {
 
 /// Names are checked here already, since `..` would lead to another address.
 fn all(conversation: &str) -> Result<String> {
-    let conversation: Conversation = conversation.parse()?;
+    let conversation: ConversationId = conversation.parse()?;
     Ok(format!("{OWN}/conversations/{}/slots", encoded(conversation.as_str())))
 }
 

@@ -56,6 +56,12 @@ fn a_store_comes_back_to_the_byte() {
     assert!(!left.iter().any(|it| it.file_name().to_string_lossy().starts_with("import.")));
     let found = other.ok(&["--token", &token, "recall", "gate code"]);
     assert!(found.contains("the gate code is in the Straße"), "{found}");
+    for (table, rows) in [("conversations", 1), ("turns", 2), ("episodes", 1)] {
+        let line = format!("{{\"table\":\"{table}\",");
+        assert_eq!(String::from_utf8_lossy(&first).matches(&line).count(), rows, "{table}");
+    }
+    let said = other.ok(&["--token", &token, "conversation", "turns", "standup"]);
+    assert!(said.contains("line 2 of it") && said.contains("line 3 of it"), "{said}");
 
     let third = Home::new();
     let streamed = home.command(&["export", "-"]).output().unwrap();
@@ -241,4 +247,59 @@ fn what_others_exported_comes_in_once() {
     assert_eq!(count(&home), 4);
     let refused = fed(&home, &["import", "-", "--store", "postgres://u@h/d"], mem0);
     refused.failed(1, "--url");
+}
+
+#[test]
+fn conversations_of_others_come_in_once_and_grow() {
+    let home = Home::new();
+    let node = |id: &str, parent: &str, role: &str, said: &str| {
+        format!(
+            "\"{id}\":{{\"id\":\"{id}\",\"parent\":{parent},\"children\":[],\"message\":{{\"author\":\
+             {{\"role\":\"{role}\"}},\"create_time\":1700000000.25,\"content\":{{\"content_type\":\
+             \"text\",\"parts\":[\"{said}\"]}}}}}}"
+        )
+    };
+    let file = |nodes: &[String], last: &str| {
+        format!(
+            "[{{\"title\":\"Boats\",\"conversation_id\":\"c1\",\"current_node\":\"{last}\",\
+             \"mapping\":{{{}}}}}]",
+            nodes.join(",")
+        )
+    };
+    let mut nodes = vec![
+        node("a", "null", "user", "Which boat?"),
+        node("b", "\"a\"", "assistant", "A red one."),
+    ];
+    let first = file(&nodes, "b");
+    nodes.push(node("c", "\"b\"", "user", "Thanks!"));
+    let grown = file(&nodes, "c");
+    for (input, imported, turns) in [(&first, 1, 2), (&first, 0, 0), (&grown, 1, 1), (&grown, 0, 0)]
+    {
+        let told = fed(&home, &["import", "-", "--json"], input.as_bytes()).succeeded();
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(
+            (&told["imported"], &told["turns"]),
+            (&imported.into(), &turns.into()),
+            "{told}"
+        );
+    }
+    let listed = home.json(&["conversation", "list"]);
+    let boats = &listed["items"][0];
+    assert_eq!((&boats["id"], &boats["title"]), (&"chatgpt-c1".into(), &"Boats".into()), "{boats}");
+    let turns = home.json(&["conversation", "turns", "chatgpt-c1"]);
+    assert_eq!(turns["items"][2]["content"], "Thanks!");
+    assert_eq!(turns["items"][0]["timestamp"], "2023-11-14T22:13:20.25Z");
+
+    home.ok(&["erase", "conversation", "chatgpt-c1"]);
+    let told = fed(&home, &["import", "-"], grown.as_bytes()).succeeded();
+    assert!(
+        told.contains("imported 0 conversations") && told.contains("1 had been erased"),
+        "{told}"
+    );
+    let claude = b"[{\"uuid\":\"u1\",\"name\":\"Tea\",\"chat_messages\":[{\"sender\":\"human\",\
+        \"text\":\"Green?\",\"created_at\":\"2024-05-06T07:08:09Z\"}]},\
+        {\"uuid\":\"u2\",\"name\":\"Bad\",\"chat_messages\":[{\"text\":\"who?\"}]}]";
+    fed(&home, &["import", "-"], claude).failed(1, "conversation 2, message 1");
+    let listed = home.json(&["conversation", "list"]);
+    assert!(listed["items"].as_array().unwrap().is_empty(), "nothing was stored: {listed}");
 }

@@ -38,6 +38,13 @@ pub fn filled() -> Home {
     home.ok(&["domain", "create", "harbour"]);
     home.ok(&["grant", "set", "member", "harbour", "read"]);
     home.ok(&["policy", "create", "No boat leaves in fog", "--domain", "harbour"]);
+    home.ok(&["conversation", "create", "standup", "--title", "Montag früh", "--channel", "team"]);
+    for number in 0..4 {
+        let (line, at) =
+            (format!("line {number} of it"), format!("2024-01-0{}T08:00:00Z", number + 1));
+        home.ok(&["conversation", "say", "standup", &line, "--speaker", "Ana", "--at", &at]);
+    }
+    home.ok(&["conversation", "summarize", "standup", "--retain-last", "2"]);
     for name in ["team", "hidden"] {
         home.ok(&["workspace", "create", name]);
         let token = home.ok(&["token", "create", "--workspace", name, "--role", "member"]);

@@ -17,7 +17,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "conversation.delete",
             "Erase a conversation",
             Effect::Destroy,
-            "Erase for good what there is of a conversation: slots, where memories were seen, and \
+            "Erase for good a conversation: turns, episodes, slots, where memories were seen, and \
              its words in the audit. Use it only when the user asks for it; needs the role admin \
              or member.",
             erase_conversation,

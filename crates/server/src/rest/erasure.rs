@@ -16,7 +16,10 @@ use crate::http::problem::Result;
 use crate::wire::erasure::ReceiptResponse;
 
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
-    OpenApiRouter::default().routes(routes!(erase_conversation)).routes(routes!(erase_user))
+    OpenApiRouter::default()
+        .routes(routes!(erase_conversation))
+        .routes(routes!(erase_own_conversation))
+        .routes(routes!(erase_user))
 }
 
 #[derive(IntoParams)]
@@ -31,7 +34,8 @@ struct UserPath {
     user: String,
 }
 
-/// Erases what there is of a conversation: slots, sightings, and its words in the audit.
+/// Erases a conversation: turns, episodes, slots, sightings, kept answers, and its words in the
+/// audit.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/conversations/{id}", tag = "erasure",
     operation_id = "erase_conversation",
@@ -47,7 +51,32 @@ async fn erase_conversation(
     Ok(Answer(mnemic.erase_conversation(&caller, &id).await?.into()))
 }
 
-/// Erases what a user's tokens made, the user's name and words in the audit, and kept answers;
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
+struct OwnConversationPath {
+    /// A UUID, or any name that the conversation was given.
+    #[param(min_length = 1, max_length = 128)]
+    id: String,
+}
+
+/// The same in the token's own workspace.
+#[utoipa::path(
+    delete, path = "/v1/conversations/{id}", tag = "erasure",
+    operation_id = "erase_own_conversation",
+    params(OwnConversationPath, IdempotencyKey),
+    responses((status = 200, body = ReceiptResponse), WriteFaults),
+)]
+async fn erase_own_conversation(
+    State(mnemic): State<Arc<Mnemic>>,
+    ConversationId(id): ConversationId,
+    Query(NoParameters {}): Query<NoParameters>,
+    KeyedCaller(caller): KeyedCaller,
+) -> Result<Answer<ReceiptResponse>> {
+    Ok(Answer(mnemic.erase_conversation(&caller, &id).await?.into()))
+}
+
+/// Erases what a user's tokens made and what they said, the user's name and words in the audit, and kept answers;
 /// revokes the tokens.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/users/{user}", tag = "erasure",

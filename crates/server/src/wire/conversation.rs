@@ -30,18 +30,23 @@ pub struct ConversationRequest {
     #[schema(value_type = Option<Object>)]
     #[schemars(schema_with = "object")]
     pub metadata: Option<Properties>,
+    /// Make it although it was erased; needs the role admin or member.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub revive: bool,
 }
 
 impl From<ConversationRequest> for NewConversation {
     fn from(request: ConversationRequest) -> Self {
-        let ConversationRequest { id, channel, title, metadata } = request;
-        Self { id, channel, title, metadata: metadata.unwrap_or_default() }
+        let ConversationRequest { id, channel, title, metadata, revive } = request;
+        Self { id, channel, title, metadata: metadata.unwrap_or_default(), revive }
     }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct ConversationResponse {
     pub id: String,
+    /// Its id in the graph, where it leads to its turns.
+    pub key: Uuid,
     pub channel: String,
     pub title: Option<String>,
     #[schema(value_type = Object)]
@@ -49,6 +54,8 @@ pub struct ConversationResponse {
     pub metadata: Properties,
     /// How many turns it has.
     pub turns: i64,
+    /// The index that the next turn gets.
+    pub next_index: i64,
     pub created_by: String,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -63,10 +70,12 @@ impl From<Conversation> for ConversationResponse {
     fn from(conversation: Conversation) -> Self {
         Self {
             id: conversation.id,
+            key: conversation.key,
             channel: conversation.channel,
             title: conversation.title,
             metadata: conversation.metadata,
             turns: conversation.turns,
+            next_index: conversation.next_index,
             created_by: conversation.created_by,
             created_at: conversation.created_at,
             updated_at: conversation.updated_at,
@@ -83,7 +92,7 @@ pub struct TurnRequest {
     #[schema(min_length = 1, max_length = 128)]
     pub role: String,
     /// At most 131,072 bytes.
-    #[schema(min_length = 1, max_length = 131072)]
+    #[schema(min_length = 1, max_length = 131_072)]
     pub content: String,
     /// Its place in the conversation, from 0; behind the last one if absent. The same turn at
     /// the same index is stored once.
@@ -111,6 +120,9 @@ pub struct TurnRequest {
     #[schema(value_type = Option<Object>)]
     #[schemars(schema_with = "object")]
     pub metadata: Option<Properties>,
+    /// Store it although it, or its conversation, was erased; needs the role admin or member.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revive: bool,
 }
 
 impl From<TurnRequest> for NewTurn {
@@ -124,6 +136,7 @@ impl From<TurnRequest> for NewTurn {
             token_count: request.token_count,
             model: request.model,
             metadata: request.metadata.unwrap_or_default(),
+            revive: request.revive,
         }
     }
 }

@@ -366,7 +366,7 @@ pub struct VisitResponse {
     /// `memory` for memories.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Of a memory, the beginning of its content.
+    /// Of a memory or turn, the beginning of its content; of a conversation, its id.
     pub name: String,
     /// How many steps from where the walk started.
     pub depth: u32,
@@ -428,6 +428,22 @@ impl From<Visit> for VisitResponse {
                 connection_id: None,
                 created_at: memory.created_at,
                 updated_at: memory.updated_at,
+            },
+            Record::Said(said) => Self {
+                id: said.id(),
+                node_type: said.noun().to_owned(),
+                name: said.text(),
+                depth,
+                channel: said.channel().to_owned(),
+                domain: None,
+                kind: None,
+                aliases: None,
+                description: None,
+                properties: None,
+                salience: None,
+                connection_id: None,
+                created_at: said.created_at(),
+                updated_at: said.created_at(),
             },
         }
     }

@@ -57,6 +57,34 @@ async fn graph_calls(client: &Client<'_>) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// A life of a conversation.
+fn conversation_calls() -> Vec<(&'static str, Value)> {
+    let told = json!([
+        {"role": "user", "content": "When do we ship?", "index": 0, "speaker": "Ana",
+            "timestamp": "2020-01-01T00:00:00Z", "metadata": {"room": {"name": null}}},
+        {"role": "assistant", "content": "We ship on Friday at noon.", "model": "small",
+            "timestamp": "2020-01-01T00:00:01Z", "token_count": 7},
+        {"role": "user", "content": "Thanks"},
+    ]);
+    let of = || json!({"conversation_id": "c-2"});
+    vec![
+        (
+            "conversation_create",
+            json!({"id": "c-2", "channel": "team", "title": "Ships", "metadata": {"a": [1]}}),
+        ),
+        ("conversation_create", json!({})),
+        ("conversation_add_turns", json!({"conversation_id": "c-2", "turns": told})),
+        ("conversation_turns", of()),
+        ("conversation_turns", json!({"conversation_id": "c-2", "last": true, "limit": 1})),
+        ("conversation_list", json!({"channel": "team"})),
+        ("conversation_list", json!({"limit": 1, "archived": true})),
+        ("conversation_summarize", of()),
+        ("conversation_summarize", json!({"conversation_id": "c-2", "retain_last": 0})),
+        ("conversation_episodes", of()),
+        ("conversation_delete", of()),
+    ]
+}
+
 #[tokio::test]
 async fn every_tool_answers_as_its_schema_says() {
     for era in Era::BOTH {
@@ -137,7 +165,7 @@ async fn every_tool_answers_as_its_schema_says() {
             ("policy_list", json!({"domain": "deploys", "active": true})),
         ];
         let graph = graph_calls(&client).await;
-        for (tool, arguments) in graph.into_iter().chain(calls) {
+        for (tool, arguments) in graph.into_iter().chain(conversation_calls()).chain(calls) {
             tried.insert(tool);
             let result = client.call(tool, arguments).await;
             assert_eq!(result["isError"], false, "{tool}: {result}");

@@ -122,3 +122,27 @@ async fn a_conversation_and_a_user_are_erased() {
     house.call(Method::GET, OWN, Some(&member), None).await.refused(401, "unauthenticated");
     house.delete(&user).await.refused(404, "not_found");
 }
+
+#[tokio::test]
+async fn an_erased_conversation_is_refused_until_it_is_revived() {
+    let house = House::new().await;
+    let (turns, own) = (format!("{OWN}/conversations/c1/turns"), "/v1/conversations/c1");
+    let said = json!([{"role": "user", "content": "Tea?", "speaker": "Ana"}]);
+    let turn = house.post(&turns, &said).await.expect(201)["items"][0]["id"].clone();
+    let made = house.get(&format!("{OWN}/conversations/c1")).await.expect(200);
+    assert_eq!((&made["turns"], &made["next_index"]), (&json!(1), &json!(1)));
+    let walk = json!({"ids": [made["key"]], "depth": 1, "relations": ["HAS_TURN"]});
+    let walked = house.post(&format!("{OWN}/ontology/traverse"), &walk).await.expect(200);
+    assert_eq!((&walked["nodes"][1]["id"], &walked["nodes"][1]["type"]), (&turn, &json!("turn")));
+    assert_eq!(walked["edges"][0]["relation"], "HAS_TURN");
+
+    let receipt = house.delete(own).await.expect(200);
+    assert_eq!(receipt["counts"], json!({"audit_details": 1, "conversations": 1, "turns": 1}));
+    house.delete(own).await.refused(404, "not_found");
+    house.post(&turns, &said).await.refused(409, "erased");
+    let conversation = json!({"id": "c1"});
+    house.post(&format!("{OWN}/conversations"), &conversation).await.refused(409, "erased");
+    let revived = json!({"role": "user", "content": "Tea?", "revive": true});
+    house.post(&turns, &revived).await.expect(201);
+    house.post(&turns, &said).await.expect(201);
+}

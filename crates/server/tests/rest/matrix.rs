@@ -79,9 +79,10 @@ impl Route {
     }
 
     /// Whether it is about something that is there or not. A conversation is wherever somebody
-    /// keeps slots in it: everybody has one of that name, empty or not.
+    /// keeps slots in it or says something: everybody has one of that name, empty or not.
     fn is_about_a_record(&self) -> bool {
         let makes_its_own = self.template.ends_with("/slots")
+            || (self.template.ends_with("/turns") && self.method == Method::POST)
             || (self.template.ends_with("/{slot}") && self.method == Method::PUT);
         self.template.contains("{id}") && !makes_its_own
     }

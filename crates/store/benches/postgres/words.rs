@@ -30,7 +30,13 @@ pub(super) async fn run(place: &Place, items: &[usize]) {
             let mut times = Vec::new();
             for (number, query) in queries.iter().enumerate() {
                 let scope = Scope::Workspace(workspace);
-                let search = engine.search_words(scope, ItemKind::Memory, query, &filter, FOUND_PER_TECHNIQUE);
+                let search = engine.search_words(
+                    scope,
+                    ItemKind::Memory,
+                    query,
+                    &filter,
+                    FOUND_PER_TECHNIQUE,
+                );
                 let (took, hits) = timed(search).await;
                 let found = !hits.unwrap().is_empty();
                 assert!(found || filter.channels.is_some(), "{query}");

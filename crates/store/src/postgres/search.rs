@@ -88,8 +88,10 @@ impl SearchEngine for PostgresEngine {
     ) -> Result<Vec<Option<f32>>> {
         self.check_model(stamp, query)?;
         let rows = self.last(scope, [nearest::cosines(&stamp.key(), query, ids)]).await?;
-        let hits: HashMap<_, _> =
-            rows.iter().map(|row| words::hit(row).map(|hit| (hit.id, hit.score))).collect::<Result<_>>()?;
+        let hits: HashMap<_, _> = rows
+            .iter()
+            .map(|row| words::hit(row).map(|hit| (hit.id, hit.score)))
+            .collect::<Result<_>>()?;
         Ok(ids.iter().map(|id| hits.get(id).copied()).collect())
     }
 

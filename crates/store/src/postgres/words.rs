@@ -49,12 +49,18 @@ macro_rules! listed {
 }
 
 /// The texts of `$2` that can be found, each with the digest of the one whose words are listed.
+/// If `$3`, also turns whose words are listed though they are gone, without a text: they may have
+/// gone by the thousand, and nobody has named them.
 static TEXTS: Statement = Statement::workspace(
     "words.texts",
     concat!(
         "SELECT f.id, f.kind, f.content, d.digest FROM (",
         findable!(listed),
-        ") AS f LEFT JOIN word_documents d ON d.workspace_id = $1 AND d.item_id = f.id"
+        ") AS f LEFT JOIN word_documents d ON d.workspace_id = $1 AND d.item_id = f.id
+         UNION ALL
+         SELECT d.item_id AS id, d.kind, CAST(NULL AS text) AS content, d.digest
+         FROM word_documents d LEFT JOIN turns t ON t.workspace_id = $1 AND t.id = d.item_id
+         WHERE d.workspace_id = $1 AND d.kind = 'turn' AND t.id IS NULL AND CAST($3 AS boolean)"
     ),
 );
 
@@ -70,6 +76,24 @@ pub(super) static UNLIST: Statement = Statement::workspace(
 pub(super) static DROP: Statement = Statement::workspace(
     "words.drop",
     "DELETE FROM word_documents WHERE workspace_id = $1 AND item_id = $2",
+);
+
+/// As [`UNLIST`] and [`DROP`], for all of `$2`.
+static UNLIST_ALL: Statement = Statement::workspace(
+    "words.unlist_all",
+    "DELETE FROM word_postings WHERE workspace_id = $1
+       AND item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))
+       AND (kind, term) IN (
+           SELECT d.kind, had.term
+           FROM word_documents d CROSS JOIN LATERAL jsonb_array_elements_text(d.terms) AS had (term)
+           WHERE d.workspace_id = $1
+             AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid)))",
+);
+
+static DROP_ALL: Statement = Statement::workspace(
+    "words.drop_all",
+    "DELETE FROM word_documents WHERE workspace_id = $1
+       AND item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
 );
 
 static PUT: Statement = Statement::workspace(
@@ -253,6 +277,8 @@ pub(super) static ALL: &[&Statement] = &[
     &TEXTS,
     &UNLIST,
     &DROP,
+    &UNLIST_ALL,
+    &DROP_ALL,
     &PUT,
     &TAKE,
     &GIVE,
@@ -280,12 +306,13 @@ pub(super) struct Follow {
 impl Follow {
     /// Nothing, where the batch touches nothing that is searched.
     pub(super) fn new(scope: Scope, batch: &Batch) -> Result<Option<Self>> {
-        let touched = batch.touched.iter().filter(|touched| has_words(touched.kind));
-        let touched: BTreeSet<_> = touched.filter_map(|touched| touched.id).collect();
-        if touched.is_empty() {
+        let touched = || batch.touched.iter().filter(|touched| has_words(touched.kind));
+        let unnamed = touched().any(|touched| touched.id.is_none());
+        let touched: BTreeSet<_> = touched().filter_map(|touched| touched.id).collect();
+        if touched.is_empty() && !unnamed {
             return Ok(None);
         }
-        let question = TEXTS.arguments(scope, values![id_list(&touched)])?;
+        let question = TEXTS.arguments(scope, values![id_list(&touched), unnamed])?;
         Ok(Some(Self { scope, touched, question }))
     }
 
@@ -300,8 +327,11 @@ impl Follow {
         let mut changes = Vec::new();
         for row in &texts.rows {
             let id = row.uuid("id")?;
+            let Some(text) = row.opt_text("content")? else {
+                gone.insert(id);
+                continue;
+            };
             gone.remove(&id);
-            let text = row.text("content")?;
             let digest = Sha256::digest(text.as_bytes())[..].to_vec();
             match row.opt_bytes("digest")? {
                 Some(before) if *before == digest => continue,
@@ -320,10 +350,10 @@ impl Follow {
             let postings = values![id, kind, json!(terms), json!(frequencies), length];
             changes.push(self.change(&LIST, postings)?);
         }
-        for id in gone {
-            outdated.insert(id);
-            changes.push(self.change(&UNLIST, values![id])?);
-            changes.push(self.change(&DROP, values![id])?);
+        if !gone.is_empty() {
+            outdated.extend(&gone);
+            changes.push(self.change(&UNLIST_ALL, values![id_list(&gone)])?);
+            changes.push(self.change(&DROP_ALL, values![id_list(&gone)])?);
         }
         let mut all = self.counts(&[&TAKE, &TAKE_TERMS, &FORGET_TERMS], &outdated)?;
         all.append(&mut changes);
@@ -423,7 +453,11 @@ pub(super) fn evidence_questions(kind: ItemKind, terms: &[String], ids: &[Uuid])
 }
 
 /// What documents hold of the terms, in the order of the ids.
-pub(super) fn evidence(terms: &[String], ids: &[Uuid], rows: &[Vec<Row>; 3]) -> Result<WordEvidence> {
+pub(super) fn evidence(
+    terms: &[String],
+    ids: &[Uuid],
+    rows: &[Vec<Row>; 3],
+) -> Result<WordEvidence> {
     let [commonness, occurrences, lengths] = rows;
     let place = |term: &str| terms.iter().position(|asked| asked == term);
     let mut evidence = WordEvidence { held_by: vec![0; terms.len()], ..WordEvidence::default() };

@@ -11,7 +11,7 @@ use crate::{Fields, Row, Statement, Step, Value, values};
 macro_rules! columns {
     () => {
         "id, conversation_id, channel, summary, summarizer, turn_count, source_turn_ids, \
-         first_at, last_at, created_at, deleted_at, revision"
+         participants, first_at, last_at, created_at, deleted_at, revision"
     };
 }
 
@@ -37,7 +37,7 @@ static ADD: Statement = Statement::workspace(
     concat!(
         "INSERT INTO episodes (workspace_id, ",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
     ),
 );
 
@@ -67,6 +67,7 @@ pub(crate) fn add(new: &Episode) -> Step {
         &new.summarizer,
         new.turn_count,
         names(&sources),
+        names(&new.participants),
         new.first_at,
         new.last_at,
         new.created_at,
@@ -93,6 +94,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Episode> {
         summarizer: row.string("summarizer")?,
         turn_count: row.int("turn_count")?,
         source_turn_ids: sources.collect::<Result<_>>()?,
+        participants: names_from(row.json("participants")?)?,
         first_at: row.time("first_at")?,
         last_at: row.time("last_at")?,
         created_at: row.time("created_at")?,

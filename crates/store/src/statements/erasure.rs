@@ -9,7 +9,7 @@ use mnemic_core::store::TombstoneChange;
 use mnemic_core::{Code, Error};
 use uuid::Uuid;
 
-use super::{exactly_one, limit as rows};
+use super::{conversation, exactly_one, limit as rows, participant};
 use crate::{Expect, Fields, Row, Statement, Step, Value, values};
 
 pub(crate) static LOOKUP_KEY: Statement = Statement::workspace(
@@ -103,6 +103,9 @@ pub(crate) static LIST_USERS: Statement = Statement::workspace(
 pub(crate) static LIST_CONVERSATIONS: Statement = Statement::workspace(
     "erasure.list_conversation_names",
     "SELECT conversation_id FROM sightings WHERE workspace_id = $1
+     UNION SELECT id FROM conversations WHERE workspace_id = $1
+     UNION SELECT conversation_id FROM turns WHERE workspace_id = $1
+     UNION SELECT conversation_id FROM episodes WHERE workspace_id = $1
      UNION SELECT conversation_id FROM audit
      WHERE workspace_id = $1 AND conversation_id IS NOT NULL",
 );
@@ -257,11 +260,13 @@ pub(crate) fn erase_owners_of_connection(connection_id: &str) -> Step {
     Step::new(&ERASE_OWNERS_OF_CONNECTION, values![connection_id])
 }
 
-pub(crate) fn erase_conversation(id: &str, until: Option<Timestamp>) -> [Step; 2] {
-    [
+pub(crate) fn erase_conversation(id: &str, until: Option<Timestamp>) -> Vec<Step> {
+    let mut steps = conversation::erase(id, until);
+    steps.extend([
         Step::new(&ERASE_SIGHTINGS, values![id, until]).counted("sightings"),
         Step::new(&BLANK_AUDIT_OF_CONVERSATION, values![id, until]).counted("audit_details"),
-    ]
+    ]);
+    steps
 }
 
 /// All that is a user's beside records. A token that was made meanwhile is a lost race.
@@ -276,6 +281,7 @@ pub(crate) fn erase_user(
         Step::new(&ERASE_ANSWERS_OF_TOKEN, params).counted("answers")
     };
     let mut steps: Vec<_> = tokens.iter().map(answers).collect();
+    steps.extend(participant::erase(user, ERASED, until));
     steps.push(Step::new(&BLANK_AUDIT_OF_USER, values![user, until]).counted("audit_details"));
     let revoked = Step::new(&REVOKE_TOKENS, values![user, at, until]);
     let count = tokens.len() as u64;

@@ -16,6 +16,7 @@ pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod node_search;
+pub(crate) mod participant;
 pub(crate) mod run;
 pub(crate) mod sighting;
 pub(crate) mod token;
@@ -54,6 +55,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         conversation::ALL,
         turn::ALL,
         episode::ALL,
+        participant::ALL,
     ]
     .into_iter()
     .flatten()
@@ -73,7 +75,7 @@ fn names(names: &[String]) -> Value {
     Value::Json(names.into())
 }
 
-fn names_from(json: serde_json::Value) -> Result<Vec<String>> {
+pub(crate) fn names_from(json: serde_json::Value) -> Result<Vec<String>> {
     serde_json::from_value(json)
         .map_err(|e| Error::new(Code::Corrupt, "a stored list of names is damaged").caused_by(e))
 }

@@ -11,7 +11,7 @@ use crate::{Fields, Row, Statement, Step, Value, values};
 macro_rules! columns {
     () => {
         "id, conversation_id, channel, place, role, speaker, content, content_hash, at, \
-         token_count, model, metadata, created_by, created_at"
+         token_count, model, metadata, created_by, user_name, created_at"
     };
 }
 
@@ -27,6 +27,11 @@ macro_rules! select {
 static LIST_FROM: Statement =
     select!("turn.list_from", "conversation_id = $2 AND place >= $3 ORDER BY place LIMIT $4");
 
+static LIST_BEFORE: Statement =
+    select!("turn.list_before", "conversation_id = $2 AND place < $3 ORDER BY place DESC LIMIT $4");
+
+pub(crate) static LOOKUP: Statement = select!("turn.lookup", "id = $2");
+
 static LIST_LAST: Statement =
     select!("turn.list_last", "conversation_id = $2 ORDER BY place DESC LIMIT $3");
 
@@ -40,7 +45,8 @@ pub(crate) static FIND_BY_TIME: Statement =
 pub(crate) static LIST_AROUND: Statement = Statement::workspace(
     "turn.list_around",
     "SELECT t.id, t.conversation_id, t.channel, t.place, t.role, t.speaker, t.content,
-            t.content_hash, t.at, t.token_count, t.model, t.metadata, t.created_by, t.created_at
+            t.content_hash, t.at, t.token_count, t.model, t.metadata, t.created_by,
+            t.user_name, t.created_at
      FROM turns s JOIN turns t
        ON t.workspace_id = $1 AND t.conversation_id = s.conversation_id
       AND t.place >= s.place - CAST($3 AS bigint) AND t.place <= s.place + CAST($3 AS bigint)
@@ -89,7 +95,7 @@ static ADD: Statement = Statement::workspace(
     concat!(
         "INSERT INTO turns (workspace_id, ",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (workspace_id, conversation_id, place) DO NOTHING"
     ),
 );
@@ -97,9 +103,21 @@ static ADD: Statement = Statement::workspace(
 static ERASE: Statement =
     Statement::workspace("turn.erase", "DELETE FROM turns WHERE workspace_id = $1 AND id = $2");
 
-pub(crate) static ALL: &[&Statement] =
-    &[
-    &LIST_AROUND, &LIST_SPEAKERS, &SEARCH_ENTRIES, &SEARCH_ENTRY, &PUT_AWAY, &ERASE, &LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
+pub(crate) static ALL: &[&Statement] = &[
+    &LIST_AROUND,
+    &LIST_SPEAKERS,
+    &SEARCH_ENTRIES,
+    &SEARCH_ENTRY,
+    &PUT_AWAY,
+    &ERASE,
+    &LOOKUP,
+    &LIST_FROM,
+    &LIST_BEFORE,
+    &LIST_LAST,
+    &FIND_AT,
+    &FIND_BY_TIME,
+    &ADD,
+];
 
 pub(crate) fn list_speakers(limit: usize) -> Vec<Value> {
     values![rows(limit)]
@@ -117,6 +135,7 @@ pub(crate) fn list(
 ) -> (&'static Statement, Vec<Value>) {
     match span {
         TurnSpan::From(index) => (&LIST_FROM, values![conversation, index, rows(limit)]),
+        TurnSpan::Before(index) => (&LIST_BEFORE, values![conversation, index, rows(limit)]),
         TurnSpan::Last => (&LIST_LAST, values![conversation, rows(limit)]),
     }
 }
@@ -136,6 +155,7 @@ pub(crate) fn add(new: &Turn) -> Step {
         new.model.as_deref(),
         object(&new.metadata),
         &new.created_by,
+        new.user.as_deref(),
         new.created_at,
     ];
     exactly_one(&ADD, params)
@@ -161,6 +181,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Turn> {
         model: row.opt_string("model")?,
         metadata: object_from(row.json("metadata")?)?,
         created_by: row.string("created_by")?,
+        user: row.opt_string("user_name")?,
         created_at: row.time("created_at")?,
     })
 }

@@ -53,10 +53,12 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
             erase_connection(batch, connection_id, *slice)
         }
         Change::EraseConversation { id, until } => {
-            batch.push_all(erasure::erase_conversation(id, *until))
+            let steps = erasure::erase_conversation(id, *until);
+            batch.push_all(steps).touch_all(ItemKind::Turn)
         }
         Change::EraseUser { user, tokens, at, until } => {
-            batch.push_all(erasure::erase_user(user, tokens, *at, *until))
+            let steps = erasure::erase_user(user, tokens, *at, *until);
+            batch.push_all(steps).touch_all(ItemKind::Turn)
         }
         Change::EraseAnswers { of } => batch.push(answer::erase_of(*of).counted("answers")),
         Change::AddOwner { item, user } => batch.push(erasure::add_owner(*item, user)),

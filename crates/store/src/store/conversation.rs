@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
-use mnemic_core::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
+use mnemic_core::conversation::{Conversation, ConversationFilter, Episode, Said, Turn, TurnSpan};
 use mnemic_core::ids::{EpisodeId, TurnId};
 use mnemic_core::page::Position;
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::ConversationStore;
+use uuid::Uuid;
 
 use super::{EngineStore, behind, own};
 use crate::statements::{conversation, episode, turn};
@@ -87,6 +88,22 @@ impl<E: SearchEngine> ConversationStore for EngineStore<E> {
     async fn list_speakers(&self, scope: Workspaced, limit: usize) -> Result<Vec<String>> {
         let params = turn::list_speakers(limit);
         self.all(own(scope), &turn::LIST_SPEAKERS, params, |row| row.string("name")).await
+    }
+
+    async fn find_said(&self, scope: Workspaced, ids: &[Uuid]) -> Result<Vec<Said>> {
+        let params = || ids.iter().map(|id| values![*id]).collect();
+        let mut said = Vec::new();
+        for rows in self.engine.read_each(own(scope), &conversation::FIND_BY_KEY, params()).await? {
+            for row in &rows {
+                said.push(Said::Conversation(Box::new(conversation::from_row(row)?)));
+            }
+        }
+        for rows in self.engine.read_each(own(scope), &turn::LOOKUP, params()).await? {
+            for row in &rows {
+                said.push(Said::Turn(Box::new(turn::from_row(row)?)));
+            }
+        }
+        Ok(said)
     }
 
     async fn lookup_episode(&self, scope: Workspaced, id: EpisodeId) -> Result<Option<Episode>> {

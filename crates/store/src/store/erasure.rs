@@ -1,19 +1,20 @@
 //! Erasure: changes that count what they remove, and the tombstones that they leave.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::erasure::{Counts, Digest, Files, Tombstone, TombstoneKey, TombstoneKind};
-use mnemic_core::ids::{MemoryId, NodeId, TokenId};
+use mnemic_core::ids::{MemoryId, NodeId, TokenId, TurnId};
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::{Change, Epilogue, ErasureStore};
 use uuid::Uuid;
 
 use super::change::add_change;
 use super::{EngineStore, own};
-use crate::statements::erasure;
+use crate::statements::{erasure, names_from, participant};
 use crate::{Batch, Fields, Row, SearchEngine, Step, Tally, values};
 
 #[async_trait]
@@ -109,12 +110,45 @@ impl<E: SearchEngine> ErasureStore for EngineStore<E> {
         self.all(own(scope), &erasure::TOKENS_OF_USER, values![user, until], token).await
     }
 
-    async fn list_users(&self, scope: Workspaced) -> Result<Vec<String>> {
-        let name = |row: &Row| row.string("user_name");
-        self.all(own(scope), &erasure::LIST_USERS, vec![], name).await
+    async fn list_turns_of_user(
+        &self,
+        scope: Workspaced,
+        user: &str,
+        after: Option<TurnId>,
+        limit: usize,
+    ) -> Result<Vec<(TurnId, String, String)>> {
+        let turn = |row: &Row| {
+            let (conversation, hash) =
+                (row.string("conversation_id")?, row.string("content_hash")?);
+            Ok((TurnId(row.uuid("id")?), conversation, hash))
+        };
+        let params = participant::turns(user, after, limit);
+        self.all(own(scope), &participant::LIST_TURNS, params, turn).await
     }
 
-    async fn list_conversation_names(&self, scope: Workspaced) -> Result<Vec<String>> {
+    async fn list_conversations_of_user(
+        &self,
+        scope: Workspaced,
+        user: &str,
+    ) -> Result<Vec<String>> {
+        let params = participant::conversations(user);
+        let id = |row: &Row| row.string("id");
+        self.all(own(scope), &participant::LIST_CONVERSATIONS, params, id).await
+    }
+
+    async fn list_users(&self, scope: Workspaced) -> Result<Vec<String>> {
+        let name = |row: &Row| row.string("user_name");
+        let mut users = BTreeSet::new();
+        for statement in [&erasure::LIST_USERS, &participant::LIST_NAMES] {
+            users.extend(self.all(own(scope), statement, vec![], name).await?);
+        }
+        let names = |row: &Row| names_from(row.json("participants")?);
+        let told = self.all(own(scope), &participant::LIST_OF_EPISODES, vec![], names).await?;
+        users.extend(told.into_iter().flatten());
+        Ok(users.into_iter().collect())
+    }
+
+    async fn list_conversation_ids(&self, scope: Workspaced) -> Result<Vec<String>> {
         let id = |row: &Row| row.string("conversation_id");
         self.all(own(scope), &erasure::LIST_CONVERSATIONS, vec![], id).await
     }

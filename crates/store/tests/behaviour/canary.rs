@@ -1,6 +1,7 @@
 //! A made-up word, put wherever a user's text can go, is erased by the means that there are for
 //! each place, and then looked for as bytes: in every file, or in every column of every table.
 
+use mnemic_core::conversation::{NewConversation, NewTurn, RollUp};
 use mnemic_core::edge::NewEdge;
 use mnemic_core::grant::{Grant, Permission};
 use mnemic_core::memory::{MemoryPatch, NewMemory};
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::model::HashModel;
 use crate::recall::all_have_vectors;
-use crate::world::{World, keyed, query, text};
+use crate::world::{DAY, World, keyed, query, text};
 
 /// In lower case and no word of any language, so that it is its own stem.
 const WORD: &str = "qzvoxulk";
@@ -47,6 +48,9 @@ places! {
     "sightings": "conversation_id";
     "owners": "user_name";
     "tokens": "user_name" "agent";
+    "conversations": "id" "title" "metadata" "created_by" "user_name";
+    "turns": "conversation_id" "role" "speaker" "content" "model" "metadata" "created_by" "user_name";
+    "episodes": "conversation_id" "summary" "participants";
 }
 
 fn word(before: &str) -> String {
@@ -114,6 +118,34 @@ async fn write(w: &World, who: &Principal) {
     w.mnemic.link(&caller, &edge).await.unwrap();
 }
 
+/// What a caller said in a conversation, and what became of it.
+async fn say(w: &World, who: &Principal, id: &str) {
+    let caller = keyed(who, &word(&format!("said in {id}")), "f");
+    let new = NewConversation {
+        id: Some(id.to_owned()),
+        title: Some(word("title")),
+        metadata: properties("conversation"),
+        ..NewConversation::default()
+    };
+    w.mnemic.create_conversation(&Caller::new(who.clone()), &new).await.unwrap();
+    let turn = |song: &str| NewTurn {
+        role: word("role"),
+        content: word(song),
+        speaker: Some(word("speaker")),
+        model: Some(word("model")),
+        metadata: properties("turn"),
+        at: Some(w.now() - DAY),
+        ..NewTurn::default()
+    };
+    let early = [turn("the early song that was told of"), turn("an early answer to it by")];
+    w.mnemic.add_turns(&caller, id, &early).await.unwrap();
+    let all = RollUp { retain_last: Some(0), max_age_days: Some(0) };
+    let made = w.mnemic.summarize_conversation(&Caller::new(who.clone()), id, all).await.unwrap();
+    w.mnemic.delete_episode(&Caller::new(who.clone()), made[0].id).await.unwrap();
+    let late = [turn("the late song that was told of"), turn("a late answer to it by")];
+    w.mnemic.add_turns(&Caller::new(who.clone()), id, &late).await.unwrap();
+}
+
 async fn expect_everywhere(w: &World, who: &Principal) {
     for (place, statement) in PLACES {
         let rows = w.count_of(who, statement, values![format!("%{WORD}%")]).await;
@@ -140,7 +172,9 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     let user = a_user(&w, &operator).await;
     w.remember(&operator, "a plain memory").await;
     write(&w, &user).await;
+    say(&w, &user, "theirs").await;
     // By others: a record, a connection, a conversation.
+    say(&w, &operator, WORD).await;
     let others = NewMemory { entities: vec![], ..everywhere() };
     let others = NewMemory { content: word("the song of others about"), ..others };
     let memory = w.mnemic.create_memory(&keyed(&operator, &word("mine"), "f"), others).await;
@@ -160,10 +194,12 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     w.mnemic.erase_node(&caller, found.id).await.unwrap();
     w.mnemic.erase_connection(&caller, &word("crm")).await.unwrap();
     let receipt = w.mnemic.erase_conversation(&caller, WORD).await.unwrap();
-    assert_eq!(receipt.counts["slots"], 1);
+    let of = |noun: &str| receipt.counts[noun];
+    assert_eq!((of("slots"), of("conversations"), of("turns"), of("episodes")), (1, 1, 2, 1));
     assert!(w.files_have(WORD), "the user's own is still there");
     let receipt = w.mnemic.erase_user(&keyed(&operator, "k", "f"), WORD).await.unwrap();
     assert_eq!((receipt.counts["memories"], receipt.counts["nodes"]), (2, 2));
+    assert_eq!((receipt.counts["turns"], receipt.counts["episodes"]), (2, 1));
     assert_eq!(w.found(&operator, &query("plain song")).await, ["a plain memory"]);
     w.mnemic.flush_audit().await;
     expect_nowhere(w).await;
@@ -183,6 +219,7 @@ pub(crate) async fn a_workspace_takes_every_word_with_it(mut w: World) {
     let caller = Caller::new(admin.clone());
     a_user(&w, &admin).await;
     write(&w, &admin).await;
+    say(&w, &admin, WORD).await;
     w.mnemic.create_domain(&caller, &word("domain"), Some(&word("about"))).await.unwrap();
     let policy =
         NewPolicy { rule: word("never tell"), domain: word("domain"), ..NewPolicy::default() };

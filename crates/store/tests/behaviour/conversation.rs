@@ -1,6 +1,7 @@
 //! Conversations and their turns.
 
 use mnemic_core::conversation::{ConversationFilter, NewConversation, NewTurn, Turn};
+use mnemic_core::node::{Direction, Traversal};
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{Caller, Principal};
 use mnemic_core::{Code, Result};
@@ -54,6 +55,7 @@ pub(crate) async fn every_field_of_a_turn_comes_back(w: World) {
         channel: Some("team".to_owned()),
         title: Some("Monday".to_owned()),
         metadata: crate::node::object(serde_json::json!({"room": 4})),
+        revive: false,
     };
     let made = w.mnemic.create_conversation(&w.as_operator(), &new).await.unwrap();
     assert_eq!(w.mnemic.get_conversation(&w.operator, "standup-1").await.unwrap(), made);
@@ -70,7 +72,7 @@ pub(crate) async fn every_field_of_a_turn_comes_back(w: World) {
     let turn = w.tell("standup-1", &[new]).await.unwrap().remove(0);
     let page = PageRequest::default();
     let listed = w.mnemic.list_turns(&w.operator, "standup-1", false, &page).await.unwrap();
-    assert_eq!(listed.items, [turn.clone()]);
+    assert_eq!(listed.items, std::slice::from_ref(&turn));
     assert_eq!((turn.channel.as_str(), turn.index), ("team", 4));
     let next = w.tell("standup-1", &[said("user", "Milk?")]).await.unwrap();
     assert_eq!(next[0].index, 5);
@@ -152,4 +154,38 @@ pub(crate) async fn conversations_are_listed_and_kept_apart(w: World) {
     let elsewhere = ConversationFilter { channel: Some("x".to_owned()), archived: true };
     let none = w.mnemic.list_conversations(&acme, &elsewhere, &page).await.unwrap();
     assert!(none.items.is_empty());
+}
+
+/// The edges are told from the turns, and walked like any others.
+pub(crate) async fn a_conversation_leads_to_its_turns_and_they_to_each_other(w: World) {
+    let news: Vec<_> = (0..5).map(|n| said("user", &format!("line {n}"))).collect();
+    let turns = w.tell("tea", &news).await.unwrap();
+    let key = w.mnemic.get_conversation(&w.operator, "tea").await.unwrap().key;
+    let walk = async |id: uuid::Uuid, relation: &str, direction, depth| {
+        let relations = if relation.is_empty() { vec![] } else { vec![relation.to_owned()] };
+        let asked =
+            Traversal { ids: vec![id], depth, relations, direction, ..Traversal::default() };
+        let graph = w.mnemic.traverse(&w.operator, &asked).await.unwrap();
+        let nodes: Vec<_> = graph.nodes.iter().skip(1).map(|visit| visit.record.id()).collect();
+        (nodes, graph.edges)
+    };
+    let ids: Vec<_> = turns.iter().map(|turn| turn.id.0).collect();
+    let (nodes, edges) = walk(key, "HAS_TURN", Direction::Out, 1).await;
+    assert_eq!(nodes, ids);
+    assert!(edges.iter().all(|edge| edge.source_id == key && edge.relation == "HAS_TURN"));
+    assert_eq!(walk(ids[2], "HAS_TURN", Direction::In, 1).await.0, [key]);
+    let (nodes, edges) = walk(ids[2], "FOLLOWED_BY", Direction::Out, 3).await;
+    assert_eq!(nodes, ids[3..]);
+    assert_eq!((edges[0].source_id, edges[0].target_id), (ids[2], ids[3]));
+    assert_eq!(walk(ids[2], "FOLLOWED_BY", Direction::In, 1).await.0, [ids[1]]);
+    assert_eq!(walk(ids[2], "FOLLOWED_BY", Direction::In, 1).await.1[0].target_id, ids[2]);
+    let (nodes, edges) = walk(ids[0], "", Direction::Both, 2).await;
+    assert_eq!((nodes.len(), edges.len()), (5, 7), "each once: {edges:?}");
+    assert!(walk(ids[0], "KNOWS", Direction::Both, 1).await.0.is_empty());
+    let narrow = Traversal { ids: vec![key], depth: 1, limit: Some(3), ..Traversal::default() };
+    let graph = w.mnemic.traverse(&w.operator, &narrow).await.unwrap();
+    assert_eq!((graph.nodes.len(), graph.truncated), (3, true));
+    let other = w.workspace("acme").await;
+    let foreign = w.mnemic.traverse(&other, &narrow).await.unwrap();
+    assert!(foreign.nodes.is_empty());
 }

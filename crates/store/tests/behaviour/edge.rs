@@ -30,6 +30,7 @@ fn names(graph: &Subgraph) -> Vec<String> {
     let name = |record: &Record| match record {
         Record::Node(node) => node.name.clone(),
         Record::Memory(memory) => memory.text.clone(),
+        Record::Said(said) => said.text(),
     };
     graph.nodes.iter().map(|visit| name(&visit.record)).collect()
 }

@@ -236,6 +236,7 @@ impl History {
                 let label = match &visit.record {
                     Record::Node(node) => format!("{} {:?}", node.name, node.aliases),
                     Record::Memory(memory) => memory.text.clone(),
+                    Record::Said(said) => said.text(),
                 };
                 picture.push(format!("{place}: {} {label}", visit.depth));
                 shown.insert(visit.record.id(), label);

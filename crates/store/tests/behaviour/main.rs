@@ -24,6 +24,7 @@ mod job;
 mod memory;
 mod model;
 mod node;
+mod participant;
 mod place;
 mod promotion;
 mod recall;
@@ -61,6 +62,7 @@ macro_rules! behaviour {
                 what_is_wrong_with_a_turn_is_named
                 speakers_at_the_same_moment_all_get_their_place
                 conversations_are_listed_and_kept_apart
+                a_conversation_leads_to_its_turns_and_they_to_each_other
             }
             behaviour! { in turn, $open:
                 an_answer_is_found_beside_its_question
@@ -202,6 +204,14 @@ macro_rules! behaviour {
                 a_token_that_was_revoked_stays_so
                 imported_rows_lose_what_was_erased
                 what_was_erased_is_not_promoted
+            }
+            behaviour! { in participant, $open:
+                a_conversation_goes_with_what_was_said_in_it
+                an_erased_conversation_is_not_taken_up_by_itself
+                thousands_of_turns_go_within_seconds
+                what_a_user_said_goes_with_them
+                a_restored_backup_loses_what_was_said
+                a_deleted_episode_is_in_no_list_nor_prompt
             }
             behaviour! { in canary, $open:
                 a_made_up_word_leaves_every_store

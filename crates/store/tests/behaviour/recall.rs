@@ -81,7 +81,8 @@ pub(crate) async fn scores_fall_from_the_best_match_down(mut w: World) {
         ids.push(w.remember(&who, content).await.id.0);
     }
     all_have_vectors(&w, &who).await;
-    let words = w.store().search_words(who.scope(), ItemKind::Memory, "red kites", &all, 10).await.unwrap();
+    let words =
+        w.store().search_words(who.scope(), ItemKind::Memory, "red kites", &all, 10).await.unwrap();
     assert_eq!(words.iter().map(|hit| hit.id).collect::<Vec<_>>(), ids[..2]);
     assert!(words[0].score > words[1].score && words[1].score > 0.0, "{words:?}");
     let nearest = async |vector: &[f32]| {
@@ -112,7 +113,8 @@ pub(crate) async fn among_none_nothing_is_found(mut w: World) {
     let (scope, store) = (who.scope(), w.store());
     for (channels, count) in [(None, 1), (Some(vec![]), 0)] {
         let filter = SearchFilter { channels, ..SearchFilter::default() };
-        let words = store.search_words(scope, ItemKind::Memory, "kites", &filter, 10).await.unwrap();
+        let words =
+            store.search_words(scope, ItemKind::Memory, "kites", &filter, 10).await.unwrap();
         let near = store
             .search_vectors(scope, ItemKind::Memory, &stamp, &asked, &filter, 10)
             .await
@@ -122,7 +124,13 @@ pub(crate) async fn among_none_nothing_is_found(mut w: World) {
     assert!(store.matched_words(scope, "kites", &[]).await.unwrap().is_empty());
     assert!(store.lookup_memories(scope, &[]).await.unwrap().is_empty());
     store.touch_memories(scope, &[], w.now()).await.unwrap();
-    assert!(store.search_words(scope, ItemKind::Memory, "", &SearchFilter::default(), 10).await.unwrap().is_empty());
+    assert!(
+        store
+            .search_words(scope, ItemKind::Memory, "", &SearchFilter::default(), 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// The vector is made of the text that was read; what else changed meanwhile does not matter.

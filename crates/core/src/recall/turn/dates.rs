@@ -4,15 +4,50 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 /// Words by which people say when something was. Sorted.
 const TIME_WORDS: &[&str] = &[
-    "afternoon", "ago", "day", "days", "evening", "friday", "last", "monday", "month", "months",
-    "morning", "next", "night", "recently", "saturday", "since", "sunday", "thursday", "today",
-    "tomorrow", "tonight", "tuesday", "wednesday", "week", "weekend", "weeks", "year", "years",
+    "afternoon",
+    "ago",
+    "day",
+    "days",
+    "evening",
+    "friday",
+    "last",
+    "monday",
+    "month",
+    "months",
+    "morning",
+    "next",
+    "night",
+    "recently",
+    "saturday",
+    "since",
+    "sunday",
+    "thursday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tuesday",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
     "yesterday",
 ];
 
@@ -34,7 +69,8 @@ impl Dates {
                 if is_a_month(&words, place) {
                     dates.months.push(month);
                 }
-            } else if let Some(year) = word.parse().ok().filter(|year| (1900..2200).contains(year)) {
+            } else if let Some(year) = word.parse().ok().filter(|year| (1900..2200).contains(year))
+            {
                 dates.years.push(year);
             } else if let Some(day) = number.parse().ok().filter(|day| (1..=31).contains(day))
                 && (number.len() == word.len() || is_ordinal(&word[number.len()..]))
@@ -88,7 +124,10 @@ fn is_a_month(words: &[String], place: usize) -> bool {
     };
     let before = place.checked_sub(1).and_then(|place| words.get(place));
     let leads = before.is_some_and(|word| {
-        matches!(word.as_str(), "in" | "of" | "since" | "until" | "during" | "last" | "next" | "this")
+        matches!(
+            word.as_str(),
+            "in" | "of" | "since" | "until" | "during" | "last" | "next" | "this"
+        )
     });
     leads || is_number(before) || is_number(words.get(place + 1))
 }

@@ -109,7 +109,8 @@ impl Mnemic {
             return failures.into_iter().next().map(Err);
         }
         let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
-        let seeds = Seeds { words: words.unwrap_or_default(), vectors: vectors.unwrap_or_default() };
+        let seeds =
+            Seeds { words: words.unwrap_or_default(), vectors: vectors.unwrap_or_default() };
         let found = self.weigh_turns(quest, clue, &seeds).await;
         Some(found.map(|found| Turns { found, degraded }))
     }
@@ -134,7 +135,8 @@ impl Mnemic {
         };
         let (scope, kind, filter) = (quest.scope, ItemKind::Turn, quest.turn_filter());
         let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
-        let hits = self.store.search_vectors(scope, kind, stamp, vector, &filter, FOUND_PER_TECHNIQUE);
+        let hits =
+            self.store.search_vectors(scope, kind, stamp, vector, &filter, FOUND_PER_TECHNIQUE);
         Some(hits.await)
     }
 

@@ -229,7 +229,11 @@ impl<'a> Words<'a> {
         let all = evidence.documents as f64;
         let weight = |held_by: &u64| {
             let held_by = *held_by as f64;
-            if held_by == 0.0 { 0.0 } else { (1.0 + (all - held_by + 0.5).max(0.0) / (held_by + 0.5)).ln() }
+            if held_by == 0.0 {
+                0.0
+            } else {
+                (1.0 + (all - held_by + 0.5).max(0.0) / (held_by + 0.5)).ln()
+            }
         };
         let weights: Vec<_> = evidence.held_by.iter().map(weight).collect();
         let sessions = places.last().map_or(0, |last| last.session + 1);
@@ -308,6 +312,7 @@ mod tests {
             model: None,
             metadata: Properties::new(),
             created_by: "test".to_owned(),
+            user: None,
             created_at: Timestamp::UNIX_EPOCH,
         }
     }
@@ -365,8 +370,7 @@ mod tests {
         let turns = [turn(0, 0, "Bo", "yesterday?")];
         let words = evidence(&[1]);
         let cosines = [Some(0.5)];
-        let candidates =
-            Candidates { turns: &turns, words: Some(&words), cosines: Some(&cosines) };
+        let candidates = Candidates { turns: &turns, words: Some(&words), cosines: Some(&cosines) };
         let ranked = rank(&clue, &candidates);
         let sum: f64 = ranked[0].shares.iter().map(|(_, share)| share).sum();
         assert!((sum - ranked[0].score).abs() < 1e-9);

@@ -1,15 +1,18 @@
-//! What other memory programs exported, made into memories.
+//! What other programs exported: memories, and conversations with their turns.
 //!
 //! It goes the way of every other write: through the server of the store, in batches. What came
 //! in once under its source's id, and was forgotten since or not, does not come in again. A file
 //! is read to its end, and every record checked, before the first is sent.
 
+mod chatgpt;
+mod claude;
 mod graphiti;
 mod mem0;
 mod record;
 mod server_memory;
 #[cfg(test)]
 mod tests;
+mod transcript;
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -17,7 +20,8 @@ use std::io::BufRead;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use mnemic_server::wire::PageResponse;
-use mnemic_server::wire::memory::{MemoryRequest, MemoryResponse};
+use mnemic_server::wire::memory::MemoryResponse;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -28,6 +32,7 @@ use crate::output;
 use crate::progress::Bar;
 
 use record::{Document, Record};
+use transcript::Transcript;
 
 /// A request carries so many records, and about so many bytes, which is well below the limits.
 const BATCH_RECORDS: usize = 200;
@@ -41,6 +46,8 @@ pub enum Format {
     Mem0,
     Graphiti,
     ServerMemory,
+    Chatgpt,
+    Claude,
 }
 
 impl Format {
@@ -51,26 +58,37 @@ impl Format {
             Self::Mem0 => "mem0",
             Self::Graphiti => "graphiti",
             Self::ServerMemory => "server-memory",
+            Self::Chatgpt => "chatgpt",
+            Self::Claude => "claude",
         }
     }
 
-    fn records(self, document: &Document) -> Result<Vec<Record>> {
-        match self {
+    fn contents(self, document: &Document) -> Result<Contents> {
+        let records = match self {
             Self::Mnemic => bail!("an export of mnemic is not read record by record"),
-            Self::Mem0 => mem0::records(document),
-            Self::Graphiti => graphiti::records(document),
-            Self::ServerMemory => server_memory::records(document),
-        }
+            Self::Mem0 => mem0::records(document)?,
+            Self::Graphiti => graphiti::records(document)?,
+            Self::ServerMemory => server_memory::records(document)?,
+            Self::Chatgpt => return chatgpt::transcripts(document).map(Contents::Transcripts),
+            Self::Claude => return claude::transcripts(document).map(Contents::Transcripts),
+        };
+        records.iter().try_for_each(Record::check)?;
+        Ok(Contents::Records(records))
     }
 }
 
-/// The records of a file, all checked.
-pub struct Records {
+/// What is in a file, all checked.
+pub struct Foreign {
     format: Format,
-    records: Vec<Record>,
+    contents: Contents,
 }
 
-pub fn read(format: Option<Format>, mut input: Box<dyn BufRead + Send>) -> Result<Records> {
+enum Contents {
+    Records(Vec<Record>),
+    Transcripts(Vec<Transcript>),
+}
+
+pub fn read(format: Option<Format>, mut input: Box<dyn BufRead + Send>) -> Result<Foreign> {
     let mut text = String::new();
     std::io::Read::read_to_string(&mut input, &mut text)
         .context("the file is no text in UTF-8, so no export of anything known")?;
@@ -79,11 +97,7 @@ pub fn read(format: Option<Format>, mut input: Box<dyn BufRead + Send>) -> Resul
         Some(format) => format,
         None => detect(&document)?,
     };
-    let records = format.records(&document)?;
-    for record in &records {
-        record.check()?;
-    }
-    Ok(Records { format, records })
+    Ok(Foreign { format, contents: format.contents(&document)? })
 }
 
 fn detect(document: &Document) -> Result<Format> {
@@ -93,18 +107,40 @@ fn detect(document: &Document) -> Result<Format> {
         Ok(Format::Graphiti)
     } else if mem0::looks_like(document) {
         Ok(Format::Mem0)
+    } else if chatgpt::looks_like(document) {
+        Ok(Format::Chatgpt)
+    } else if claude::looks_like(document) {
+        Ok(Format::Claude)
     } else {
-        bail!(
-            "this is no export that is known. Expected is one of: an export of mnemic; {}; {}; {}",
+        let known = [
             server_memory::EXPECTED,
             mem0::EXPECTED,
-            graphiti::EXPECTED
+            graphiti::EXPECTED,
+            chatgpt::EXPECTED,
+            claude::EXPECTED,
+        ];
+        bail!(
+            "this is no export that is known. Expected is one of: an export of mnemic; {}",
+            known.join("; ")
         )
     }
 }
 
-pub async fn import(client: &Client, common: &CommonArgs, all: Records) -> Result<()> {
-    let Records { format, records } = all;
+pub async fn import(client: &Client, common: &CommonArgs, all: Foreign) -> Result<()> {
+    match all.contents {
+        Contents::Records(records) => import_records(client, common, all.format, records).await,
+        Contents::Transcripts(all_told) => {
+            transcript::import(client, common, all.format, &all_told).await
+        }
+    }
+}
+
+async fn import_records(
+    client: &Client,
+    common: &CommonArgs,
+    format: Format,
+    records: Vec<Record>,
+) -> Result<()> {
     let total = records.len();
     let known = known(client, format).await?;
     let mut seen = HashSet::new();
@@ -191,7 +227,7 @@ fn batches(records: &[Record]) -> Vec<&[Record]> {
 }
 
 /// The same records get the same key, so that a batch whose answer was lost is not made twice.
-fn key(format: Format, requests: &[MemoryRequest]) -> Result<String> {
+fn key(format: Format, requests: &impl Serialize) -> Result<String> {
     let digest = Sha256::digest(serde_json::to_vec(requests)?);
     Ok(format!("import-{}-{}", format.source(), record::hex(&digest)))
 }

@@ -99,8 +99,14 @@ async fn compare(
     for query in queries {
         for filter in &filters {
             // One more than is compared, to know what else might have taken the last place.
-            let one = embedded.search_words(scope, ItemKind::Memory, query, filter, LIMIT + 1).await.unwrap();
-            let other = shared.search_words(scope, ItemKind::Memory, query, filter, LIMIT + 1).await.unwrap();
+            let one = embedded
+                .search_words(scope, ItemKind::Memory, query, filter, LIMIT + 1)
+                .await
+                .unwrap();
+            let other = shared
+                .search_words(scope, ItemKind::Memory, query, filter, LIMIT + 1)
+                .await
+                .unwrap();
             assert_eq!(one.len(), other.len(), "{query} {filter:?}");
             assert_alike(&one, &other);
         }
