@@ -26,6 +26,8 @@ pub const PROMOTED_FROM: &str = "PROMOTED_FROM";
 pub const ABOUT: &str = "ABOUT";
 /// From a goal to the one that it is a part of.
 pub const SUBGOAL_OF: &str = "SUBGOAL_OF";
+/// From a goal to one that it waits for.
+pub const BLOCKED_BY: &str = "BLOCKED_BY";
 const RELATION_CHARS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

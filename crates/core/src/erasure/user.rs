@@ -1,6 +1,7 @@
 //! Erasing a user: what their tokens made, kept answers, their words and name in the audit; and
 //! their tokens are revoked.
 
+use super::subject::owned_beside;
 use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
 use crate::error::{Error, Result};
@@ -49,6 +50,9 @@ impl Mnemic {
                 let mut burial = Burial::begin(self, caller).await?;
                 self.bury_owned(&mut burial, caller.scope(), user).await?;
                 burial.subject(TombstoneKind::User, user)?;
+                if let Some(profile) = self.store.find_profile(caller.scope(), user).await? {
+                    burial.other(Change::EraseProfile(profile.id));
+                }
                 let mut changes = burial.finish(&mut receipt);
                 let (user, at) = (user.to_owned(), receipt.erased_at);
                 changes.push(Change::EraseUser { user, tokens, at, until: None });
@@ -90,6 +94,9 @@ impl Mnemic {
         }
         for node in self.store.lookup_nodes(scope, &nodes).await? {
             burial.node(node)?;
+        }
+        for change in owned_beside(&*self.store, scope, &ids).await? {
+            burial.other(change);
         }
         Ok(())
     }

@@ -9,15 +9,17 @@ use crate::error::{Code, Error, Result};
 pub enum ItemKind {
     Memory,
     Node,
+    Strategy,
 }
 
 impl ItemKind {
-    pub const ALL: [Self; 2] = [Self::Memory, Self::Node];
+    pub const ALL: [Self; 3] = [Self::Memory, Self::Node, Self::Strategy];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Node => "node",
+            Self::Strategy => "strategy",
         }
     }
 }

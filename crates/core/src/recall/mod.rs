@@ -7,7 +7,7 @@
 mod entity;
 mod expand;
 mod filter;
-mod fuse;
+pub(crate) mod fuse;
 mod item;
 mod names;
 mod search;

@@ -40,7 +40,7 @@ impl Quest<'_> {
 }
 
 /// The query as one model sees it.
-pub(super) struct QueryVector {
+pub(crate) struct QueryVector {
     pub embedder: Arc<dyn Embedder>,
     pub vector: Vec<f32>,
 }
@@ -198,10 +198,15 @@ impl Mnemic {
 
     /// The query is embedded while the vectors of what was just written are completed.
     async fn embed_query(&self, quest: &Quest<'_>) -> Result<QueryVector> {
+        self.embed_text(quest.scope, &quest.request.query).await
+    }
+
+    /// The same of any text that something is looked for by.
+    pub(crate) async fn embed_text(&self, scope: Scope, text: &str) -> Result<QueryVector> {
         let embedder = self.embedder.require()?;
         let (vectors, ()) = tokio::join!(
-            embedder.embed(vec![quest.request.query.clone()], Purpose::Query),
-            self.fill.settled(quest.scope, FRESHNESS_WAIT),
+            embedder.embed(vec![text.to_owned()], Purpose::Query),
+            self.fill.settled(scope, FRESHNESS_WAIT),
         );
         let vector = vectors?.pop().ok_or_else(|| Error::internal("the model gave no vector"))?;
         Ok(QueryVector { embedder, vector })

@@ -79,7 +79,7 @@ pub trait ErasureStore {
     /// Every user that a token, a record or the audit names.
     async fn list_users(&self, scope: Scope) -> Result<Vec<String>>;
     /// Every conversation that the audit names or a memory was seen in.
-    async fn list_conversations(&self, scope: Scope) -> Result<Vec<String>>;
+    async fn list_conversation_names(&self, scope: Scope) -> Result<Vec<String>>;
     /// All there are, hidden or not, by id.
     async fn list_memory_ids(
         &self,

@@ -7,17 +7,23 @@ mod conversation;
 mod db;
 mod domain;
 mod erase;
+mod goal;
 mod grant;
 mod job;
 mod memory;
 mod migrate;
 mod ontology;
 mod policy;
+mod profile;
 mod recall;
 mod run;
+mod scratchpad;
 mod serve;
 mod slot;
+mod strategy;
+mod timeline;
 mod token;
+mod tool;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -30,17 +36,23 @@ pub use conversation::ConversationCommand;
 pub use db::DbCommand;
 pub use domain::DomainCommand;
 pub use erase::EraseCommand;
+pub use goal::{GoalArgs, GoalCommand};
 pub use grant::{GrantCommand, PermissionArg};
 pub use job::JobsCommand;
 pub use memory::{MemoryCommand, RememberArgs};
 pub use migrate::MigrateArgs;
 pub use ontology::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
 pub use policy::{PolicyCommand, PolicyListArgs};
+pub use profile::ProfileCommand;
 pub use recall::{RecallArgs, TechniqueArg};
 pub use run::RunArgs;
+pub use scratchpad::ScratchpadCommand;
 pub use serve::ServeArgs;
 pub use slot::SlotCommand;
+pub use strategy::StrategyCommand;
+pub use timeline::TimelineArgs;
 pub use token::TokenCommand;
+pub use tool::ToolCommand;
 pub use workspace::WorkspaceCommand;
 
 use crate::commands::BenchArgs;
@@ -92,6 +104,23 @@ pub enum Command {
     /// Make and list conversations, and keep what was said in them
     #[command(subcommand)]
     Conversation(ConversationCommand),
+    /// Add, read and finish goals
+    #[command(subcommand)]
+    Goal(GoalCommand),
+    /// Learn, find and reinforce ways of doing something
+    #[command(subcommand)]
+    Strategy(StrategyCommand),
+    /// Report calls of tools and show their figures
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Read and change the profiles of users
+    #[command(subcommand)]
+    Profile(ProfileCommand),
+    /// Read and write what an agent keeps for itself
+    #[command(subcommand)]
+    Scratchpad(ScratchpadCommand),
+    /// Show what was learned, promoted, replaced and forgotten
+    Timeline(TimelineArgs),
     /// Make, list and delete workspaces, and change their settings
     #[command(subcommand)]
     Workspace(WorkspaceCommand),

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use axum::Json as Answer;
 use axum::extract::State;
 use mnemic_core::Mnemic;
-use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{ConversationId, KeyedCaller, NoParameters, Query, UserSegment};
-use super::parameters::{ConversationPath, IdempotencyKey};
+use super::parameters::{ConversationPath, IdempotencyKey, UserPath};
 use super::responses::WriteFaults;
 use crate::http::problem::Result;
 use crate::wire::erasure::ReceiptResponse;
@@ -19,19 +18,8 @@ pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(erase_conversation)).routes(routes!(erase_user))
 }
 
-#[derive(IntoParams)]
-#[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
-struct UserPath {
-    /// The workspace's id, or `current` for the token's own.
-    #[param(example = "current")]
-    ws: String,
-    /// The user's name, as tokens have it.
-    #[param(min_length = 1, max_length = 128)]
-    user: String,
-}
-
-/// Erases what there is of a conversation: slots, sightings, and its words in the audit.
+/// Erases what there is of a conversation: slots, goals, tool calls, sightings, and its words in the
+/// audit.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/conversations/{id}", tag = "erasure",
     operation_id = "erase_conversation",
@@ -47,8 +35,8 @@ async fn erase_conversation(
     Ok(Answer(mnemic.erase_conversation(&caller, &id).await?.into()))
 }
 
-/// Erases what a user's tokens made, the user's name and words in the audit, and kept answers;
-/// revokes the tokens.
+/// Erases what a user's tokens made, the user's profile, name and words in the audit, and kept
+/// answers; revokes the tokens.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/users/{user}", tag = "erasure",
     operation_id = "erase_user",

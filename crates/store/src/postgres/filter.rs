@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::{Value, values};
 
-/// The condition on the rows of one kind of item: `memories m` or `nodes n`. What a kind does not
+/// The condition on the rows of one kind of item: `memories m`, `nodes n` or
+/// `strategies s`. What a kind does not
 /// have, it has as null, so that one filter fits all. Takes the parameters of [`params`], from `$2`
 /// to `$11`.
 macro_rules! passes {
@@ -25,6 +26,17 @@ macro_rules! passes {
         passes!(
             "n",
             "n.type",
+            "CAST(NULL AS text)",
+            "false",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)"
+        )
+    };
+    (strategy) => {
+        passes!(
+            "s",
+            "CAST(NULL AS text)",
             "CAST(NULL AS text)",
             "false",
             "CAST(NULL AS timestamptz)",

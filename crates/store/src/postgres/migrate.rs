@@ -30,6 +30,12 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(7, "0007", "node"),
     migration!(8, "0008", "erasure"),
     migration!(9, "0009", "conversation"),
+    migration!(10, "0010", "goal"),
+    migration!(11, "0011", "strategy"),
+    migration!(12, "0012", "tool"),
+    migration!(13, "0013", "profile"),
+    migration!(14, "0014", "scratchpad"),
+    migration!(15, "0015", "timeline"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

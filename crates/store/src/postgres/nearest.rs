@@ -96,12 +96,14 @@ macro_rules! ways {
 
 static MEMORIES: Ways = ways!(memory, "memories m", "m.id");
 static NODES: Ways = ways!(node, "nodes n", "n.id");
+static STRATEGIES: Ways = ways!(strategy, "strategies s", "s.id");
 
 /// The one list of kinds here; another one is an entry of its own.
 fn ways(kind: ItemKind) -> &'static Ways {
     match kind {
         ItemKind::Memory => &MEMORIES,
         ItemKind::Node => &NODES,
+        ItemKind::Strategy => &STRATEGIES,
     }
 }
 

@@ -11,7 +11,7 @@ use mnemic_recall::{Clause, Code, Document, Filter, Key, NUMBERS};
 
 use super::index::refused;
 use super::row_ref::RowRef;
-use crate::statements::{memory, node};
+use crate::statements::{memory, node, strategy};
 use crate::{Fields, Statement};
 
 /// The statements that say what an index is told of one kind of item, all in the same columns.
@@ -27,6 +27,9 @@ pub(super) fn of(kind: ItemKind) -> Entries {
     match kind {
         ItemKind::Memory => Entries { all: &memory::SEARCH_ENTRIES, one: &memory::SEARCH_ENTRY },
         ItemKind::Node => Entries { all: &node::SEARCH_ENTRIES, one: &node::SEARCH_ENTRY },
+        ItemKind::Strategy => {
+            Entries { all: &strategy::SEARCH_ENTRIES, one: &strategy::SEARCH_ENTRY }
+        }
     }
 }
 

@@ -51,6 +51,12 @@ pub(crate) fn erase_of_connection(connection_id: &str) -> Step {
     Step::new(&ERASE_OF, values![of_connection(connection_id)])
 }
 
+/// What names a conversation: words of it may stand beside.
+pub(crate) fn erase_of_conversation(conversation_id: &str) -> Step {
+    let id = serde_json::Value::from(conversation_id);
+    Step::new(&ERASE_OF, values![format!("%\"conversation_id\"%{id}%")])
+}
+
 pub(super) fn of_connection(connection_id: &str) -> String {
     format!("%\"connection_id\"%{}%", serde_json::Value::from(connection_id))
 }

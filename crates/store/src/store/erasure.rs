@@ -114,7 +114,7 @@ impl<E: SearchEngine> ErasureStore for EngineStore<E> {
         self.all(own(scope), &erasure::LIST_USERS, vec![], name).await
     }
 
-    async fn list_conversations(&self, scope: Workspaced) -> Result<Vec<String>> {
+    async fn list_conversation_names(&self, scope: Workspaced) -> Result<Vec<String>> {
         let id = |row: &Row| row.string("conversation_id");
         self.all(own(scope), &erasure::LIST_CONVERSATIONS, vec![], id).await
     }
