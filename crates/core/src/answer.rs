@@ -13,12 +13,17 @@ use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Linked;
 use crate::error::{Code, Error, Kind, Result};
+use crate::goal::{FinishedGoal, Goal};
 use crate::memory::{Imported, Memory, Purged};
 use crate::node::{Node, SplitNode, Upserted};
 use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
+use crate::profile::UserProfile;
 use crate::run::Citations;
+use crate::scratchpad::Scratchpad;
 use crate::store::Change;
+use crate::strategy::{Learned, Strategy};
+use crate::tool::Invocation;
 
 /// How long a key is remembered.
 pub const ANSWER_HOURS: i64 = 24;
@@ -53,6 +58,11 @@ impl Told for Purged {}
 impl Told for Conversation {}
 impl Told for Vec<Turn> {}
 impl Told for Option<Episode> {}
+impl Told for Goal {}
+impl Told for FinishedGoal {}
+impl Told for Invocation {}
+impl Told for UserProfile {}
+impl Told for Scratchpad {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 
@@ -95,6 +105,18 @@ impl Told for Vec<Upserted> {
 impl Told for SplitNode {
     fn domains(&self) -> Vec<&str> {
         self.node.domains()
+    }
+}
+
+impl Told for Strategy {
+    fn domains(&self) -> Vec<&str> {
+        self.domain.as_deref().into_iter().collect()
+    }
+}
+
+impl Told for Learned {
+    fn domains(&self) -> Vec<&str> {
+        self.strategy.domains()
     }
 }
 

@@ -29,6 +29,8 @@ pub const SUBGOAL_OF: &str = "SUBGOAL_OF";
 /// From a conversation to a turn of it; from a turn to the next. They are told from the turns.
 pub const HAS_TURN: &str = "HAS_TURN";
 pub const FOLLOWED_BY: &str = "FOLLOWED_BY";
+/// From a goal to one that it waits for.
+pub const BLOCKED_BY: &str = "BLOCKED_BY";
 const RELATION_CHARS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -45,6 +45,9 @@ ids! {
     NodeId, "node";
     TurnId, "turn";
     EpisodeId, "episode";
+    GoalId, "goal";
+    StrategyId, "strategy";
+    InvocationId, "invocation";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -137,6 +137,14 @@ pub enum Action {
     EraseUsers,
     ReadConversations,
     WriteConversations,
+    /// Goals, strategies and tools.
+    ReadProcedure,
+    WriteProcedure,
+    /// The profile of the user that the token speaks for.
+    UseOwnProfile,
+    /// Those of others.
+    ManageProfiles,
+    UseScratchpad,
     RunJobs,
     ReadAudit,
     ManageAccess,
@@ -160,6 +168,11 @@ impl Action {
             Self::EraseUsers => "erase users for good",
             Self::ReadConversations => "read conversations",
             Self::WriteConversations => "write conversations",
+            Self::ReadProcedure => "read goals, strategies and tools",
+            Self::WriteProcedure => "write goals, strategies and tools",
+            Self::UseOwnProfile => "use one's own profile",
+            Self::ManageProfiles => "read or write the profiles of others",
+            Self::UseScratchpad => "use scratchpads",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
             Self::ManageAccess => "grant access",
@@ -177,6 +190,7 @@ impl Action {
             Self::ChangeSettings
             | Self::EraseMemories
             | Self::EraseGraph
+            | Self::ManageProfiles
             | Self::RunJobs
             | Self::ReadAudit => is(&[ADMIN, MEMBER]),
             Self::ManageAccess => is(&[ADMIN]),
@@ -187,6 +201,10 @@ impl Action {
             | Self::WriteGraph
             | Self::ReadConversations
             | Self::WriteConversations
+            | Self::ReadProcedure
+            | Self::WriteProcedure
+            | Self::UseOwnProfile
+            | Self::UseScratchpad
             | Self::UseSlots => true,
         }
     }
@@ -200,6 +218,7 @@ impl Action {
             Self::ChangeSettings
             | Self::EraseMemories
             | Self::EraseGraph
+            | Self::ManageProfiles
             | Self::RunJobs
             | Self::ReadAudit => "the role admin or member",
             Self::ToggleMemory => "the role admin, member or agent",
@@ -209,6 +228,10 @@ impl Action {
             | Self::WriteGraph
             | Self::ReadConversations
             | Self::WriteConversations
+            | Self::ReadProcedure
+            | Self::WriteProcedure
+            | Self::UseOwnProfile
+            | Self::UseScratchpad
             | Self::UseSlots => "a token",
         }
     }

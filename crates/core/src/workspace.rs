@@ -16,6 +16,7 @@ use crate::principal::{ADMIN, Action, Caller, Operation, Principal, Scope};
 use crate::store::Change;
 use crate::text::check_name;
 use crate::token::{NewToken, Secret};
+use crate::tool::ToolSettings;
 
 /// The workspace that the first start makes.
 pub const DEFAULT_NAME: &str = "default";
@@ -41,6 +42,7 @@ pub struct Settings {
     pub memory: MemorySettings,
     pub audit: AuditSettings,
     pub promotion: PromotionSettings,
+    pub tools: ToolSettings,
 }
 
 /// From when a fact of a channel concerns the whole workspace.

@@ -79,6 +79,14 @@ impl<'a> Burial<'a> {
         Ok(())
     }
 
+    /// Erases what has no tombstone of its own. After a backup was restored it goes again with its
+    /// user or conversation.
+    pub(crate) fn other(&mut self, change: Change) {
+        if change.record().is_none_or(|id| self.erased.insert(id)) {
+            self.changes.push(change);
+        }
+    }
+
     /// Keeps a record from coming back with a backup.
     pub(crate) fn record(&mut self, id: Uuid) -> Result<()> {
         self.stones.insert((TombstoneKind::Record, self.key.of_record(id)?));

@@ -1,5 +1,6 @@
-//! Erasing a conversation: its turns and episodes, its slots, where its memories were seen, kept
-//! answers, and the words of it that the audit has. What was learned from it stays, because it may have been learned elsewhere too.
+//! Erasing a conversation: its turns and episodes, its slots, the goals that were set and the tools
+//! that were called in it, where its memories were seen, kept answers, and the words of it that the
+//! audit has. What was learned from it stays, because it may have been learned elsewhere too.
 
 use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
@@ -26,6 +27,9 @@ impl Mnemic {
                 super::add(&mut receipt.counts, &slot_count(slots));
                 let mut burial = Burial::begin(self, caller).await?;
                 burial.subject(TombstoneKind::Conversation, id.as_str())?;
+                for goal in self.store.list_goals_of(caller.scope(), id.as_str(), None).await? {
+                    burial.other(Change::EraseGoal(goal));
+                }
                 let mut changes = burial.finish(&mut receipt);
                 changes.push(Change::EraseConversation { id: id.to_string(), until: None });
                 Ok((receipt, changes))

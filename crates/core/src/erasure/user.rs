@@ -1,6 +1,7 @@
 //! Erasing a user: what their tokens made and what they said, kept answers, their words and name
 //! in the audit; and their tokens are revoked.
 
+use super::subject::owned_beside;
 use super::{Burial, Counts, Receipt, SubjectKind, TombstoneKind};
 use crate::Mnemic;
 use crate::error::{Error, Result};
@@ -57,6 +58,9 @@ impl Mnemic {
                 burial.subject(TombstoneKind::User, user)?;
                 for id in self.store.list_conversations_of_user(caller.scope(), user).await? {
                     burial.subject(TombstoneKind::Conversation, &id)?;
+                }
+                if let Some(profile) = self.store.find_profile(caller.scope(), user).await? {
+                    burial.other(Change::EraseProfile(profile.id));
                 }
                 let mut changes = burial.finish(&mut receipt);
                 let (user, at) = (user.to_owned(), receipt.erased_at);
@@ -125,6 +129,9 @@ impl Mnemic {
         }
         for node in self.store.lookup_nodes(scope, &nodes).await? {
             burial.node(node)?;
+        }
+        for change in owned_beside(&*self.store, scope, &ids).await? {
+            burial.other(change);
         }
         Ok(())
     }

@@ -248,7 +248,7 @@ pub(crate) fn check_properties(properties: &Properties) -> Result<()> {
     Ok(())
 }
 
-fn has_nul(value: &Value) -> bool {
+pub(crate) fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(items) => items.iter().any(has_nul),

@@ -39,7 +39,7 @@ pub struct Found {
     pub through: Vec<Through>,
 }
 
-pub(super) struct Fused {
+pub(crate) struct Fused {
     pub id: Uuid,
     pub score: f64,
 }
@@ -55,7 +55,7 @@ pub(super) fn weighed_count(limit: usize) -> usize {
 /// with the question, and the factors of a memory could then lift it to the top. So each share
 /// counts by how near the hit's own score comes to the best of its list: factors decide between
 /// what is about equally relevant, and relevance decides the rest.
-pub(super) fn fuse(lists: &[(Technique, &[Hit])]) -> Vec<Fused> {
+pub(crate) fn fuse(lists: &[(Technique, &[Hit])]) -> Vec<Fused> {
     let mut scores: HashMap<Uuid, f64> = HashMap::new();
     for (technique, hits) in lists {
         let best = best_of(*technique, hits);

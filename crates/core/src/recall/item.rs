@@ -10,16 +10,18 @@ pub enum ItemKind {
     Memory,
     Node,
     Turn,
+    Strategy,
 }
 
 impl ItemKind {
-    pub const ALL: [Self; 3] = [Self::Memory, Self::Node, Self::Turn];
+    pub const ALL: [Self; 4] = [Self::Memory, Self::Node, Self::Turn, Self::Strategy];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Node => "node",
             Self::Turn => "turn",
+            Self::Strategy => "strategy",
         }
     }
 }

@@ -8,7 +8,7 @@ mod entity;
 mod evidence;
 mod expand;
 mod filter;
-mod fuse;
+pub(crate) mod fuse;
 mod item;
 mod names;
 mod search;

@@ -46,7 +46,7 @@ impl Quest<'_> {
 }
 
 /// The query as one model sees it.
-pub(super) struct QueryVector {
+pub(crate) struct QueryVector {
     pub embedder: Arc<dyn Embedder>,
     pub vector: Vec<f32>,
     /// As turns are searched with: without the names of those who speak in them.
@@ -241,13 +241,27 @@ impl Mnemic {
 
     /// The query is embedded while the vectors of what was just written are completed.
     async fn embed_query(&self, quest: &Quest<'_>) -> Result<QueryVector> {
+        let of_turns = quest.clue.as_ref().map(|clue| clue.words.as_str());
+        self.embed_texts(quest.scope, &quest.request.query, of_turns).await
+    }
+
+    /// The same of any text that something is looked for by.
+    pub(crate) async fn embed_text(&self, scope: Scope, text: &str) -> Result<QueryVector> {
+        self.embed_texts(scope, text, None).await
+    }
+
+    async fn embed_texts(
+        &self,
+        scope: Scope,
+        query: &str,
+        of_turns: Option<&str>,
+    ) -> Result<QueryVector> {
         let embedder = self.embedder.require()?;
-        let query = &quest.request.query;
-        let of_turns = quest.clue.as_ref().map(|clue| &clue.words).filter(|words| *words != query);
-        let texts = [query].into_iter().chain(of_turns).cloned().collect();
+        let of_turns = of_turns.filter(|words| *words != query);
+        let texts = [query].into_iter().chain(of_turns).map(str::to_owned).collect();
         let (vectors, ()) = tokio::join!(
             embedder.embed(texts, Purpose::Query),
-            self.fill.settled(quest.scope, FRESHNESS_WAIT),
+            self.fill.settled(scope, FRESHNESS_WAIT),
         );
         let mut vectors = vectors?.into_iter();
         let vector = vectors.next().ok_or_else(|| Error::internal("the model gave no vector"))?;

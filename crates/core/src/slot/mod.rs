@@ -6,6 +6,7 @@
 
 mod name;
 mod port;
+mod session;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 pub use name::{SlotName, TTL_SECONDS_DEFAULT, TTL_SECONDS_MAX, Ttl};
 pub use port::{Kept, Listing, Portion, Shelf, Slots};
+pub use session::{RESERVED, Session, THOUGHT_BYTES_MAX, THOUGHTS_MAX, Thought};
 
 use crate::Mnemic;
 use crate::error::{Code, Error, Result};
@@ -71,6 +73,7 @@ impl Mnemic {
     ) -> Result<Slot> {
         let shelf = self.shelf(principal, conversation)?;
         let (name, ttl) = (slot.parse()?, new.ttl_seconds.map(Ttl::new).transpose()?);
+        session::check_unreserved(&name)?;
         let ttl = ttl.unwrap_or(self.slots.ttl_default);
         let value = written(&new.value)?;
         let now = self.clock.now();

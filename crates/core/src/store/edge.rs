@@ -25,6 +25,8 @@ pub trait EdgeStore {
         source: Uuid,
         relation: &str,
     ) -> Result<Vec<Edge>>;
+    /// The live edges of one relation that end at a record.
+    async fn list_edges_to(&self, scope: Scope, target: Uuid, relation: &str) -> Result<Vec<Edge>>;
     /// What is behind each of these ids, unless it is absent or deleted.
     async fn find_records(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Option<Record>>>;
     /// The edges of each of these records that a walk may take, with what is at their other end,

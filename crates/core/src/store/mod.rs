@@ -12,11 +12,15 @@ mod conversation;
 mod edge;
 mod entity;
 mod erasure;
+mod goal;
 mod job;
 mod memory;
 mod node;
+mod procedure;
+mod profile;
 mod run;
 mod search;
+mod timeline;
 mod token;
 mod vector;
 mod workspace;
@@ -33,11 +37,15 @@ pub use conversation::ConversationStore;
 pub use edge::EdgeStore;
 pub use entity::EntityStore;
 pub use erasure::{Epilogue, ErasureStore, TombstoneChange};
+pub use goal::GoalStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
+pub use procedure::{StrategyStore, ToolStore};
+pub use profile::ProfileStore;
 pub use run::RunStore;
 pub use search::Search;
+pub use timeline::TimelineStore;
 pub use token::TokenStore;
 pub use vector::{Embedded, Unembedded, VectorStore};
 pub use workspace::WorkspaceStore;
@@ -48,13 +56,18 @@ use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
-use crate::ids::{EdgeId, MemoryId, NodeId, TokenId, TurnId};
+use crate::goal::Goal;
+use crate::ids::{EdgeId, GoalId, InvocationId, MemoryId, NodeId, StrategyId, TokenId, TurnId};
 use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
 use crate::policy::Policy;
 use crate::principal::Scope;
+use crate::profile::UserProfile;
 use crate::run::Run;
+use crate::scratchpad::Scratchpad;
+use crate::strategy::Strategy;
+use crate::tool::Invocation;
 
 /// One change of a workspace's records.
 #[derive(Debug, Clone)]
@@ -184,6 +197,46 @@ pub enum Change {
     AddEpisode(Episode),
     /// The stored revision must be the one before.
     UpdateEpisode(Episode),
+    AddGoal(Goal),
+    /// The stored revision must be the one before. Edges are changes of their own.
+    UpdateGoal(Goal),
+    /// A goal that is at another revision by now is a lost race.
+    RequireGoal {
+        id: GoalId,
+        revision: i64,
+    },
+    /// The same, and decisions that rest on this revision are lost races from now on.
+    TouchGoal {
+        id: GoalId,
+        revision: i64,
+    },
+    /// Removes a goal with its edges and kept answers; what waited for it alone goes on.
+    EraseGoal(GoalId),
+    /// A live one with the same key is a lost race.
+    AddStrategy(Strategy),
+    /// The stored revision must be the one before. One that is deleted is found no more.
+    UpdateStrategy(Strategy),
+    /// Removes a strategy of a domain, with its words, vectors and kept answers.
+    EraseStrategy {
+        id: StrategyId,
+        domain: Option<String>,
+    },
+    /// Adds a call and moves the figures of its tool; a call with the same id is a lost race.
+    AddInvocation(Invocation),
+    /// Removes a call with its kept answers; the figures of its tool stay.
+    EraseInvocation(InvocationId),
+    /// One of the same user is a lost race.
+    AddProfile(UserProfile),
+    /// The stored revision must be the one before.
+    UpdateProfile(UserProfile),
+    /// Removes a profile with its kept answers.
+    EraseProfile(Uuid),
+    /// One of the same agent is a lost race.
+    AddScratchpad(Scratchpad),
+    /// The stored revision must be the one before.
+    UpdateScratchpad(Scratchpad),
+    /// Removes a scratchpad with its kept answers.
+    EraseScratchpad(Uuid),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Makes a domain, or gives it its description.
@@ -219,7 +272,11 @@ impl Change {
             | Self::AddEdge { domain, .. }
             | Self::UpdateEdge { domain, .. }
             | Self::CloseEdge { domain, .. }
+            | Self::EraseStrategy { domain, .. }
             | Self::EraseNode { domain, .. } => domain.as_deref(),
+            Self::AddStrategy(strategy) | Self::UpdateStrategy(strategy) => {
+                strategy.domain.as_deref()
+            }
             Self::AddNode(node) | Self::UpdateNode { node, .. } => node.domain.as_deref(),
             Self::AddMemory(memory) | Self::UpdateMemory { memory, .. } => memory.domain.as_deref(),
             _ => None,
@@ -240,6 +297,15 @@ impl Change {
             | Self::UpdateEdge { edge, .. }
             | Self::CloseEdge { edge, .. } => Some(edge.id.0),
             Self::MoveEdge { id, .. } => Some(id.0),
+            Self::AddGoal(goal) | Self::UpdateGoal(goal) => Some(goal.id.0),
+            Self::EraseGoal(id) => Some(id.0),
+            Self::AddStrategy(strategy) | Self::UpdateStrategy(strategy) => Some(strategy.id.0),
+            Self::EraseStrategy { id, .. } => Some(id.0),
+            Self::AddInvocation(call) => Some(call.id.0),
+            Self::EraseInvocation(id) => Some(id.0),
+            Self::AddProfile(profile) | Self::UpdateProfile(profile) => Some(profile.id),
+            Self::AddScratchpad(pad) | Self::UpdateScratchpad(pad) => Some(pad.id),
+            Self::EraseProfile(id) | Self::EraseScratchpad(id) => Some(*id),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::EraseTurn(id) => Some(id.0),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
@@ -257,6 +323,8 @@ impl Change {
             Self::AddEdge { edge, .. }
             | Self::UpdateEdge { edge, .. }
             | Self::CloseEdge { edge, .. } => Some(&edge.channel),
+            Self::AddGoal(goal) | Self::UpdateGoal(goal) => Some(&goal.channel),
+            Self::AddStrategy(strategy) | Self::UpdateStrategy(strategy) => Some(&strategy.channel),
             Self::AddTurn(turn) => Some(&turn.channel),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(&episode.channel),
             Self::AddConversation(conversation) | Self::UpdateConversation(conversation) => {
@@ -269,6 +337,8 @@ impl Change {
     /// The conversation that it is part of, for the audit.
     pub(crate) fn conversation(&self) -> Option<&str> {
         match self {
+            Self::AddGoal(goal) | Self::UpdateGoal(goal) => goal.conversation_id.as_deref(),
+            Self::AddInvocation(call) => call.conversation_id.as_deref(),
             Self::AddTurn(turn) => Some(&turn.conversation_id),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => {
                 Some(&episode.conversation_id)
@@ -290,6 +360,14 @@ impl Change {
             Self::AddEdge { edge, .. } | Self::UpdateEdge { edge, .. } => {
                 serde_json::to_value(edge).ok()
             }
+            Self::AddGoal(goal) | Self::UpdateGoal(goal) => serde_json::to_value(goal).ok(),
+            Self::AddStrategy(strategy) | Self::UpdateStrategy(strategy) => {
+                serde_json::to_value(strategy).ok()
+            }
+            Self::AddInvocation(call) => serde_json::to_value(call).ok(),
+            Self::AddProfile(profile) | Self::UpdateProfile(profile) => {
+                serde_json::to_value(profile).ok()
+            }
             Self::AddTurn(turn) => serde_json::to_value(turn).ok(),
             Self::AddConversation(conversation) => serde_json::to_value(conversation).ok(),
             _ => None,
@@ -301,6 +379,10 @@ impl Change {
         match self {
             Self::AddMemory(memory) => Some(memory.id.0),
             Self::AddNode(node) => Some(node.id.0),
+            Self::AddGoal(goal) => Some(goal.id.0),
+            Self::AddStrategy(strategy) => Some(strategy.id.0),
+            Self::AddInvocation(call) => Some(call.id.0),
+            Self::AddScratchpad(pad) => Some(pad.id),
             _ => None,
         }
     }
@@ -313,6 +395,7 @@ impl Change {
             }
             Self::AddNode(node) | Self::UpdateNode { node, retold: true, .. } => Some(node.id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
+            Self::AddStrategy(strategy) => Some(strategy.id.0),
             _ => None,
         }
     }
@@ -340,6 +423,11 @@ pub trait Store:
     + AuditStore
     + AccessStore
     + ConversationStore
+    + GoalStore
+    + StrategyStore
+    + ToolStore
+    + ProfileStore
+    + TimelineStore
     + ErasureStore
     + VectorStore
     + Search

@@ -10,6 +10,7 @@ mod doctor;
 mod domain;
 mod erase;
 mod foreign;
+mod goal;
 mod grant;
 mod job;
 mod mcp;
@@ -17,11 +18,16 @@ mod memory;
 mod migrate;
 mod ontology;
 mod policy;
+mod profile;
 mod recall;
 mod run;
+mod scratchpad;
 mod serve;
 mod slot;
+mod strategy;
+mod timeline;
 mod token;
+mod tool;
 mod workspace;
 
 use anyhow::Result;
@@ -73,6 +79,12 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Run(args) => run::finish(client, common, args).await,
         Command::Conversation(command) => conversation::run(client, common, command).await,
         Command::Slot(command) => slot::run(client, common, command).await,
+        Command::Goal(command) => goal::run(client, common, command).await,
+        Command::Strategy(command) => strategy::run(client, common, command).await,
+        Command::Tool(command) => tool::run(client, common, command).await,
+        Command::Profile(command) => profile::run(client, command).await,
+        Command::Scratchpad(command) => scratchpad::run(client, common, command).await,
+        Command::Timeline(args) => timeline::run(client, common, args).await,
         Command::Workspace(command) => workspace::run(client, common, command).await,
         Command::Token(command) => token::run(client, common, command).await,
         Command::Domain(command) => domain::run(client, common, command).await,

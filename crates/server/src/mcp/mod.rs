@@ -12,22 +12,28 @@ mod conversation;
 mod domain;
 mod edge;
 mod erasure;
+mod goal;
 mod grant;
 mod handler;
 mod input;
+mod invocation;
 mod job;
 mod memory;
 mod ontology;
 mod policy;
+mod profile;
 mod prompt;
 mod recall;
 mod resource;
 mod run;
 mod schema;
+mod session;
 mod slot;
+mod strategy;
 #[cfg(test)]
 mod tests;
 mod text;
+mod timeline;
 mod tool;
 mod workspace;
 

@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    Profile, audit, conversation, domain, erasure, grant, input, job, memory, ontology, policy,
-    recall, run, schema, slot, workspace,
+    Profile, audit, conversation, domain, erasure, goal, grant, input, invocation, job, memory,
+    ontology, policy, profile, recall, run, schema, session, slot, strategy, timeline, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
@@ -200,6 +200,12 @@ impl Table {
             grant::tools(),
             policy::tools(),
             erasure::tools(),
+            goal::tools(),
+            strategy::tools(),
+            invocation::tools(),
+            profile::tools(),
+            session::tools(),
+            timeline::tools(),
         ];
         Self { tools: nouns.into_iter().flatten().collect(), dotted }
     }

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{ConversationId, KeyedCaller, NoParameters, Query, UserSegment};
-use super::parameters::{ConversationPath, IdempotencyKey};
+use super::parameters::{ConversationPath, IdempotencyKey, UserPath};
 use super::responses::WriteFaults;
 use crate::http::problem::Result;
 use crate::wire::erasure::ReceiptResponse;
@@ -22,19 +22,8 @@ pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
         .routes(routes!(erase_user))
 }
 
-#[derive(IntoParams)]
-#[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
-struct UserPath {
-    /// The workspace's id, or `current` for the token's own.
-    #[param(example = "current")]
-    ws: String,
-    /// The user's name, as tokens have it.
-    #[param(min_length = 1, max_length = 128)]
-    user: String,
-}
-
-/// Erases a conversation: turns, episodes, slots, sightings, kept answers, and its words in the
+/// Erases a conversation: turns, episodes, slots, goals, tool calls, sightings, kept answers, and its
+/// words in the
 /// audit.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/conversations/{id}", tag = "erasure",
@@ -76,8 +65,8 @@ async fn erase_own_conversation(
     Ok(Answer(mnemic.erase_conversation(&caller, &id).await?.into()))
 }
 
-/// Erases what a user's tokens made and what they said, the user's name and words in the audit, and kept answers;
-/// revokes the tokens.
+/// Erases what a user's tokens made and what they said, the user's profile, name and words in the
+/// audit, and kept answers; revokes the tokens.
 #[utoipa::path(
     delete, path = "/v1/workspaces/{ws}/users/{user}", tag = "erasure",
     operation_id = "erase_user",

@@ -121,6 +121,28 @@ impl<S: Send + Sync> FromRequestParts<S> for SlotSegment {
     }
 }
 
+/// The `{agent}` of the path.
+pub(super) struct AgentSegment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for AgentSegment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "agent").await.map(Self)
+    }
+}
+
+/// The `{key}` of the path.
+pub(super) struct KeySegment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for KeySegment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        segment(parts, state, "key").await.map(Self)
+    }
+}
+
 /// The `{ws}` of the path.
 pub(super) struct WorkspaceSegment(pub String);
 

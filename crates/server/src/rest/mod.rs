@@ -8,6 +8,7 @@ mod episode;
 mod erasure;
 mod errors;
 mod extract;
+mod goal;
 mod grant;
 mod graph;
 mod health;
@@ -18,11 +19,17 @@ mod memory_care;
 mod node;
 mod parameters;
 mod policy;
+mod profile;
 mod recall;
 mod responses;
 mod run;
+mod scratchpad;
+mod session;
 mod slot;
+mod strategy;
+mod timeline;
 mod token;
+mod tool;
 mod workspace;
 
 use std::sync::Arc;
@@ -64,6 +71,13 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(run::router())
         .merge(recall::router())
         .merge(slot::router())
+        .merge(goal::router())
+        .merge(strategy::router())
+        .merge(tool::router())
+        .merge(profile::router())
+        .merge(scratchpad::router())
+        .merge(session::router())
+        .merge(timeline::router())
         .merge(erasure::router())
         .merge(token::router())
 }

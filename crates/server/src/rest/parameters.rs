@@ -56,6 +56,18 @@ pub(super) struct MemoryPath {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "describes a path for the OpenAPI document")]
+pub(super) struct UserPath {
+    /// The workspace's id, or `current` for the token's own.
+    #[param(example = "current")]
+    ws: String,
+    /// The user's name, as tokens have it.
+    #[param(min_length = 1, max_length = 128)]
+    user: String,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes a path for the OpenAPI document")]
 pub(super) struct ConversationPath {
     /// The workspace's id, or `current` for the token's own.
     #[param(example = "current")]

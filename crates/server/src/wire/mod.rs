@@ -9,23 +9,30 @@ pub mod domain;
 pub mod edge;
 pub mod entity;
 pub mod erasure;
+pub mod goal;
 pub mod grant;
 pub mod health;
 pub mod job;
 pub mod memory;
 pub mod node;
 pub mod policy;
+pub mod profile;
 pub mod recall;
 pub mod run;
+pub mod scratchpad;
+pub mod session;
 pub mod slot;
+pub mod strategy;
+pub mod timeline;
 pub mod token;
+pub mod tool;
 pub mod workspace;
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use mnemic_core::page::Page;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -43,6 +50,11 @@ impl<T> PageResponse<T> {
         let Page { items, next_cursor } = page.map(Into::into);
         Self { items, next_cursor }
     }
+}
+
+/// The schema of whatever JSON a client likes.
+pub(crate) fn any(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({})
 }
 
 /// Tells a field that is null (`Some(None)`) from one that is absent (`None`); to be used

@@ -2,10 +2,12 @@
 
 use jiff::Timestamp;
 use mnemic_core::slot::{NewSlot, Slot};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use super::any;
 
 /// A slot to be written.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -52,8 +54,4 @@ impl From<Slot> for SlotResponse {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct ClearedSlotsResponse {
     pub cleared: u64,
-}
-
-fn any(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({})
 }

@@ -52,6 +52,16 @@ pub struct SettingsRequest {
     pub audit: Option<AuditSettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub promotion: Option<PromotionSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub tools: Option<ToolSettingsRequest>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolSettingsRequest {
+    /// Whether what went into a tool's call and came out of it is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_payloads: Option<bool>,
 }
 
 /// From when a fact of a channel concerns the whole workspace.
@@ -103,6 +113,12 @@ pub struct SettingsResponse {
     pub memory: MemorySettingsResponse,
     pub audit: AuditSettingsResponse,
     pub promotion: PromotionSettingsResponse,
+    pub tools: ToolSettingsResponse,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct ToolSettingsResponse {
+    pub keep_payloads: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -137,6 +153,7 @@ impl From<Settings> for SettingsResponse {
             memory,
             audit: AuditSettingsResponse { level: settings.audit.level.into() },
             promotion: PromotionSettingsResponse { confidence, access_count, conversations },
+            tools: ToolSettingsResponse { keep_payloads: settings.tools.keep_payloads },
         }
     }
 }

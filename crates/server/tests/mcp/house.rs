@@ -137,6 +137,17 @@ impl House {
         self.mnemic.create_token(&self.operator().await, wish).await.unwrap();
     }
 
+    /// The token of an agent of this name.
+    pub(crate) async fn agent(&self, name: &str) -> String {
+        let wish = NewToken {
+            role: "agent".to_owned(),
+            agent: Some(name.to_owned()),
+            ..NewToken::default()
+        };
+        let (_, secret) = self.mnemic.create_token(&self.operator().await, wish).await.unwrap();
+        secret.reveal().to_owned()
+    }
+
     /// The token of somebody with this role, in another workspace if one is named.
     pub(crate) async fn token(&self, workspace: Option<&str>, role: &str) -> String {
         let workspace = workspace.map(str::to_owned);

@@ -85,6 +85,80 @@ fn conversation_calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Goals, strategies, tools, profiles, sessions and the timeline, by their tools.
+async fn procedure_calls(client: &Client<'_>) -> Vec<(&'static str, Value)> {
+    let goal = async |description: &str| {
+        let goal = json!({"description": description, "deadline": "2030-01-01T00:00:00Z"});
+        client.done("goal_add", goal).await["id"].clone()
+    };
+    let (ship, test) = (goal("ship").await, goal("test").await);
+    let way = json!({"description": "bisect", "context_pattern": "a test broke"});
+    let way = client.done("strategy_learn", way).await["id"].clone();
+    vec![
+        (
+            "goal_add",
+            json!({"description": "announce", "priority": 3, "parent_id": ship,
+                "blocked_by": [ship, test], "channel": "team", "conversation_id": "c-1"}),
+        ),
+        ("goal_update", json!({"id": test, "parent_id": ship, "priority": -1})),
+        ("goal_get", json!({"id": test})),
+        ("goal_get", json!({"id": ship})),
+        ("goal_update", json!({"id": test, "clear": ["parent_id", "deadline"]})),
+        ("goal_list", json!({"status": "blocked"})),
+        ("session_set_goal", json!({"conversation_id": "c-1", "goal_id": ship})),
+        (
+            "session_set_context",
+            json!({"conversation_id": "c-1", "key": "k", "value": {"a": null}}),
+        ),
+        ("session_add_thought", json!({"conversation_id": "c-1", "text": "hm"})),
+        ("session_get", json!({"conversation_id": "c-1", "turns": 3})),
+        ("session_set_goal", json!({"conversation_id": "c-1"})),
+        ("goal_complete", json!({"id": test, "status": "abandoned"})),
+        ("goal_complete", json!({"id": ship, "status": "completed", "result": "shipped"})),
+        ("strategy_learn", json!({"description": "bake", "tool_sequence": ["oven"]})),
+        ("strategy_find", json!({"task": "the test broke", "limit": 3})),
+        ("strategy_reinforce", json!({"id": way, "success": false})),
+        ("strategy_forget", json!({"id": way})),
+        ("tool_record", json!({"tool": "oven", "success": true, "latency_ms": 12, "id": NOBODY})),
+        ("tool_record", json!({"tool": "oven", "success": false, "error": "cold", "input": [1]})),
+        ("tool_list", json!({"limit": 1})),
+        (
+            "profile_update",
+            json!({"user": "bo", "preferences": {"a": 1}, "expertise": ["tea"],
+                "communication_style": "brief", "metadata": {"b": null}}),
+        ),
+        ("profile_get", json!({"user": "bo"})),
+        ("timeline_list", json!({"type": "learned", "limit": 2})),
+        ("timeline_list", json!({"channel": "nowhere", "since": "2020-01-01T00:00:00Z"})),
+    ]
+}
+
+#[tokio::test]
+async fn a_scratchpad_is_the_agents_own() {
+    for era in Era::BOTH {
+        let house = House::new().await;
+        let mut scout = house.client(era);
+        let schemas = schemas(&scout).await;
+        let (text, code) = scout.failed("scratchpad_read", json!({})).await;
+        assert_eq!(code, "denied", "{text}");
+        scout.token = house.agent("scout").await;
+        for (tool, arguments, held) in [
+            ("scratchpad_read", json!({}), ""),
+            ("scratchpad_write", json!({"text": "look\nthere", "revision": 0}), "look\nthere"),
+            ("scratchpad_read", json!({}), "look\nthere"),
+        ] {
+            let result = scout.call(tool, arguments).await;
+            let wrong = misfits(&schemas[tool], &result["structuredContent"]);
+            assert!(wrong.is_empty(), "{tool}: {wrong:?}");
+            assert_eq!(result["structuredContent"]["text"], held, "{result}");
+            assert!(!result["content"][0]["text"].as_str().unwrap().contains("\nthere"));
+        }
+        let mut other = house.client(era);
+        other.token = house.agent("other").await;
+        assert_eq!(other.done("scratchpad_read", json!({})).await["text"], "");
+    }
+}
+
 #[tokio::test]
 async fn every_tool_answers_as_its_schema_says() {
     for era in Era::BOTH {
@@ -165,7 +239,11 @@ async fn every_tool_answers_as_its_schema_says() {
             ("policy_list", json!({"domain": "deploys", "active": true})),
         ];
         let graph = graph_calls(&client).await;
-        for (tool, arguments) in graph.into_iter().chain(conversation_calls()).chain(calls) {
+        let procedure = procedure_calls(&client).await;
+        // These are an agent's own, and have a test of their own.
+        tried.extend(["scratchpad_read", "scratchpad_write"]);
+        let before = graph.into_iter().chain(conversation_calls()).chain(procedure);
+        for (tool, arguments) in before.chain(calls) {
             tried.insert(tool);
             let result = client.call(tool, arguments).await;
             assert_eq!(result["isError"], false, "{tool}: {result}");

@@ -5,6 +5,7 @@
 mod access;
 mod erasure;
 mod errors;
+mod goal;
 mod health;
 mod house;
 mod idempotency;
@@ -13,6 +14,7 @@ mod matrix;
 mod memory;
 mod node;
 mod openapi;
+mod procedure;
 mod run;
 mod slot;
 mod token;

@@ -47,6 +47,8 @@ impl Route {
             .replace("{run_id}", "run-1")
             .replace("{slot}", "slot-1")
             .replace("{user}", "ana")
+            .replace("{agent}", "scout")
+            .replace("{key}", "city")
             .replace("{name}", "reembed")
     }
 
@@ -59,6 +61,9 @@ impl Route {
             ("POST", "turns") => json!({"role": "user", "content": "left by a stranger"}),
             ("POST", "policies") => json!({"rule": "left by a stranger", "domain": "strangers"}),
             ("PUT", "grants") => json!([]),
+            ("POST", "search") if self.template.contains("/strategies/") => {
+                json!({"task": "secret"})
+            }
             ("POST", "recall" | "search") => json!({"query": "secret"}),
             ("POST", "nodes") => json!({"type": "person", "name": "left by a stranger"}),
             ("POST", "edges") => {
@@ -67,6 +72,15 @@ impl Route {
             ("POST", "traverse") => json!({"ids": [RANDOM_ID]}),
             ("POST", "merge") => json!({"into": OTHER_ID}),
             ("POST", "split") => json!({"name": "left by a stranger"}),
+            ("POST", "strategies") => json!({"description": "left by a stranger"}),
+            ("POST", "reinforce") => json!({"success": true}),
+            ("POST", "invocations") => json!({"tool": "left_by_a_stranger", "success": true}),
+            ("POST", "thoughts") => json!({"text": "left by a stranger"}),
+            ("PUT", "scratchpad") => json!({"text": "left by a stranger"}),
+            ("PUT", "{key}") => json!({"value": "left by a stranger"}),
+            ("PUT", "goal") => json!({"goal_id": RANDOM_ID}),
+            ("POST", "goals") => json!({"description": "left by a stranger"}),
+            ("POST", "complete") => json!({"status": "completed"}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),
             ("POST", "domains" | "workspaces") => json!({"name": "strangers"}),
@@ -83,6 +97,9 @@ impl Route {
     fn is_about_a_record(&self) -> bool {
         let makes_its_own = self.template.ends_with("/slots")
             || (self.template.ends_with("/turns") && self.method == Method::POST)
+            || self.template.ends_with("/session")
+            || self.template.ends_with("/session/thoughts")
+            || self.template.ends_with("/session/context/{key}")
             || (self.template.ends_with("/{slot}") && self.method == Method::PUT);
         self.template.contains("{id}") && !makes_its_own
     }
@@ -105,7 +122,7 @@ async fn routes(house: &House) -> Vec<Route> {
         let template = format!("/v1/workspaces/{{ws}}/memory/{hidden}");
         routes.push(Route { method: Method::POST, template });
     }
-    assert!(routes.len() >= 50, "only {} routes", routes.len());
+    assert!(routes.len() >= 70, "only {} routes", routes.len());
     routes
 }
 

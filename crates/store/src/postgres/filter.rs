@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::{Value, values};
 
-/// The condition on the rows of one kind of item: `memories m`, `nodes n` or `turns t`. What a kind does not
+/// The condition on the rows of one kind of item: `memories m`, `nodes n`, `turns t` or
+/// `strategies s`. What a kind does not
 /// have, it has as null, so that one filter fits all. Takes the parameters of [`params`], from `$2`
 /// to `$11`.
 macro_rules! passes {
@@ -52,7 +53,22 @@ macro_rules! passes {
             "t.archived_at"
         )
     };
-    ($item:literal, $there:literal, $recorded_at:literal, $domain:literal, $kind:literal, $topic:literal, $pinned:literal, $valid_from:literal,
+    (strategy) => {
+        passes!(
+            "s",
+            "s.deleted_at IS NULL",
+            "s.created_at",
+            "s.domain",
+            "CAST(NULL AS text)",
+            "CAST(NULL AS text)",
+            "false",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)"
+        )
+    };
+    ($item:literal, $there:literal, $recorded_at:literal, $domain:literal, $kind:literal,
+     $topic:literal, $pinned:literal, $valid_from:literal,
      $valid_to:literal, $superseded_at:literal) => {
         concat!(
             $item,

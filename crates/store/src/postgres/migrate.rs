@@ -32,6 +32,12 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(9, "0009", "conversation"),
     migration!(10, "0010", "participant"),
     migration!(11, "0011", "turn_words"),
+    migration!(12, "0012", "goal"),
+    migration!(13, "0013", "strategy"),
+    migration!(14, "0014", "tool"),
+    migration!(15, "0015", "profile"),
+    migration!(16, "0016", "scratchpad"),
+    migration!(17, "0017", "timeline"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

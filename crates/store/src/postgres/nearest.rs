@@ -99,6 +99,7 @@ macro_rules! ways {
 static MEMORIES: Ways = ways!(memory, "memories m", "m.id");
 static NODES: Ways = ways!(node, "nodes n", "n.id");
 static TURNS: Ways = ways!(turn, "turns t", "t.id");
+static STRATEGIES: Ways = ways!(strategy, "strategies s", "s.id");
 
 /// The cosines of the items of `$4`.
 static COSINES: Statement = Statement::workspace(
@@ -114,6 +115,7 @@ fn ways(kind: ItemKind) -> &'static Ways {
         ItemKind::Memory => &MEMORIES,
         ItemKind::Node => &NODES,
         ItemKind::Turn => &TURNS,
+        ItemKind::Strategy => &STRATEGIES,
     }
 }
 

@@ -11,7 +11,7 @@ use mnemic_recall::{Clause, Code, Document, Filter, Key, NUMBERS};
 
 use super::index::refused;
 use super::row_ref::RowRef;
-use crate::statements::{memory, node, turn};
+use crate::statements::{memory, node, strategy, turn};
 use crate::{Fields, Statement};
 
 /// The statements that say what an index is told of one kind of item, all in the same columns.
@@ -28,6 +28,9 @@ pub(super) fn of(kind: ItemKind) -> Entries {
         ItemKind::Memory => Entries { all: &memory::SEARCH_ENTRIES, one: &memory::SEARCH_ENTRY },
         ItemKind::Node => Entries { all: &node::SEARCH_ENTRIES, one: &node::SEARCH_ENTRY },
         ItemKind::Turn => Entries { all: &turn::SEARCH_ENTRIES, one: &turn::SEARCH_ENTRY },
+        ItemKind::Strategy => {
+            Entries { all: &strategy::SEARCH_ENTRIES, one: &strategy::SEARCH_ENTRY }
+        }
     }
 }
 

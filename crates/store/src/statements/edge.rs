@@ -43,6 +43,17 @@ pub(crate) static LIST_FROM: Statement = Statement::workspace(
     ),
 );
 
+pub(crate) static LIST_TO: Statement = Statement::workspace(
+    "edge.list_to",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM edges
+         WHERE workspace_id = $1 AND target_id = $2 AND relation = $3 AND superseded_at IS NULL
+         ORDER BY source_id"
+    ),
+);
+
 static ADD: Statement = Statement::workspace(
     "edge.add",
     concat!(
@@ -150,6 +161,7 @@ pub(crate) static ALL: &[&Statement] = &[
     &LOOKUP,
     &FIND,
     &LIST_FROM,
+    &LIST_TO,
     &ADD,
     &UPDATE,
     &CLOSE,

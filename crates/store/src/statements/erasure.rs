@@ -73,6 +73,14 @@ pub(crate) static LIST_OWNED: Statement = Statement::workspace(
                     WHERE m.workspace_id = $1 AND m.id = o.item_id AND m.created_at <= $3)
             OR EXISTS (SELECT 1 FROM nodes n
                        WHERE n.workspace_id = $1 AND n.id = o.item_id AND n.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM goals g
+                       WHERE g.workspace_id = $1 AND g.id = o.item_id AND g.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM strategies s
+                       WHERE s.workspace_id = $1 AND s.id = o.item_id AND s.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM tool_invocations t
+                       WHERE t.workspace_id = $1 AND t.id = o.item_id AND t.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM scratchpads p
+                       WHERE p.workspace_id = $1 AND p.id = o.item_id AND p.created_at <= $3)
             OR $3 IS NULL)
      ORDER BY o.item_id LIMIT $4",
 );
@@ -84,6 +92,9 @@ pub(crate) static DOMAINS_OF_USER: Statement = Statement::workspace(
      UNION
      SELECT n.domain FROM nodes n JOIN owners o ON o.workspace_id = $1 AND o.item_id = n.id
      WHERE n.workspace_id = $1 AND o.user_name = $2 AND n.domain IS NOT NULL
+     UNION
+     SELECT s.domain FROM strategies s JOIN owners o ON o.workspace_id = $1 AND o.item_id = s.id
+     WHERE s.workspace_id = $1 AND o.user_name = $2 AND s.domain IS NOT NULL
      ORDER BY domain",
 );
 
@@ -97,6 +108,7 @@ pub(crate) static LIST_USERS: Statement = Statement::workspace(
     "erasure.list_users",
     "SELECT user_name FROM tokens WHERE workspace_id = $1 AND user_name IS NOT NULL
      UNION SELECT user_name FROM owners WHERE workspace_id = $1
+     UNION SELECT user_name FROM profiles WHERE workspace_id = $1
      UNION SELECT user_name FROM audit WHERE workspace_id = $1 AND user_name IS NOT NULL",
 );
 
@@ -106,6 +118,10 @@ pub(crate) static LIST_CONVERSATIONS: Statement = Statement::workspace(
      UNION SELECT id FROM conversations WHERE workspace_id = $1
      UNION SELECT conversation_id FROM turns WHERE workspace_id = $1
      UNION SELECT conversation_id FROM episodes WHERE workspace_id = $1
+     UNION SELECT conversation_id FROM goals
+     WHERE workspace_id = $1 AND conversation_id IS NOT NULL
+     UNION SELECT conversation_id FROM tool_invocations
+     WHERE workspace_id = $1 AND conversation_id IS NOT NULL
      UNION SELECT conversation_id FROM audit
      WHERE workspace_id = $1 AND conversation_id IS NOT NULL",
 );

@@ -12,14 +12,20 @@ pub(crate) mod edge;
 pub(crate) mod entity;
 pub(crate) mod episode;
 pub(crate) mod erasure;
+pub(crate) mod goal;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod participant;
+pub(crate) mod profile;
 pub(crate) mod run;
+pub(crate) mod scratchpad;
 pub(crate) mod sighting;
+pub(crate) mod strategy;
+pub(crate) mod timeline;
 pub(crate) mod token;
+pub(crate) mod tool;
 pub(crate) mod turn;
 pub(crate) mod vector;
 pub(crate) mod walk;
@@ -56,6 +62,12 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         turn::ALL,
         episode::ALL,
         participant::ALL,
+        goal::ALL,
+        strategy::ALL,
+        tool::ALL,
+        profile::ALL,
+        scratchpad::ALL,
+        timeline::ALL,
     ]
     .into_iter()
     .flatten()

@@ -8,7 +8,8 @@ use uuid::Uuid;
 use crate::{Fields, Row, Statement, Step, values};
 
 /// The texts that have vectors, one entry for each kind of item, of which `$which` says which are
-/// meant. A node's text is its name and, if it has one, its description.
+/// meant. A node's text is its name and, if it has one, its description; a strategy's, what to do
+/// and when.
 macro_rules! texts {
     ($which:ident) => {
         concat!(
@@ -22,7 +23,12 @@ macro_rules! texts {
             " UNION ALL
              SELECT t.id, 'turn' AS kind, t.content AS text FROM turns t
              WHERE t.workspace_id = $1 AND ",
-            $which!("t")
+            $which!("t"),
+            " UNION ALL
+             SELECT s.id, 'strategy' AS kind,
+                    s.description || coalesce(': ' || s.context_pattern, '') AS text
+             FROM strategies s WHERE s.workspace_id = $1 AND ",
+            $which!("s")
         )
     };
 }

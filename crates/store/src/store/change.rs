@@ -1,20 +1,26 @@
 //! Changes become steps of a batch.
 
-use mnemic_core::ids::{MemoryId, NodeId};
+use mnemic_core::ids::{GoalId, MemoryId, NodeId, StrategyId};
 use mnemic_core::node::{Node, Slice};
 use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
+use mnemic_core::strategy::Strategy;
+use uuid::Uuid;
 
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, erasure, job, memory, node, run, sighting,
-    turn, vector, walk,
+    access, answer, audit, conversation, edge, episode, erasure, goal, job, memory, node, profile,
+    run, scratchpad, sighting, strategy, timeline, tool, turn, vector, walk,
 };
 use crate::{Batch, Step};
 
 pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Batch {
     match change {
-        Change::AddMemory(new) => batch.push(memory::add(new)).touch(ItemKind::Memory, new.id.0),
+        Change::AddMemory(new) => batch
+            .push(memory::add(new))
+            .push(timeline::learn(new.id.0, &new.channel, new.created_at))
+            .touch(ItemKind::Memory, new.id.0),
         Change::UpdateMemory { memory: changed, content_changed } => {
+            batch.push(timeline::change_memory(changed));
             batch.push(memory::update(changed)).touch(ItemKind::Memory, changed.id.0);
             if *content_changed {
                 batch.push(vector::erase_of(changed.id.0));
@@ -26,7 +32,9 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::EraseStale { id, before, .. } => {
             erase_memory(batch, *id, memory::erase_stale(*id, *before))
         }
-        Change::AddEdge { edge: new, .. } => batch.push(edge::add(new)),
+        Change::AddEdge { edge: new, .. } => {
+            batch.push(edge::add(new)).push_all(timeline::join(new))
+        }
         Change::UpdateEdge { edge: changed, .. } => batch.push(edge::update(changed)),
         Change::CloseEdge { edge: closed, at, .. } => batch.push(edge::close(closed, *at)),
         Change::CloseEdgesOf { id, at } => batch.push_all(edge::close_of(*id, *at)),
@@ -54,7 +62,7 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         }
         Change::EraseConversation { id, until } => {
             let steps = erasure::erase_conversation(id, *until);
-            batch.push_all(steps).touch_all(ItemKind::Turn)
+            batch.push_all(steps).push_all(tool::erase_of(id, *until)).touch_all(ItemKind::Turn)
         }
         Change::EraseUser { user, tokens, at, until } => {
             let steps = erasure::erase_user(user, tokens, *at, *until);
@@ -80,6 +88,32 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
             .touch(ItemKind::Turn, id.0),
         Change::AddEpisode(new) => batch.push(episode::add(new)),
         Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
+        Change::AddGoal(new) => batch.push(goal::add(new)),
+        Change::UpdateGoal(changed) => batch.push(goal::update(changed)),
+        Change::RequireGoal { id, revision } => batch.push(goal::require(*id, *revision)),
+        Change::TouchGoal { id, revision } => batch.push(goal::touch(*id, *revision)),
+        Change::EraseGoal(id) => erase_goal(batch, *id),
+        Change::AddStrategy(new) => batch
+            .push(strategy::add(new))
+            .push_all(strategy::add_words(new))
+            .push(timeline::learn(new.id.0, &new.channel, new.created_at))
+            .touch(ItemKind::Strategy, new.id.0),
+        Change::UpdateStrategy(changed) => update_strategy(batch, changed),
+        Change::EraseStrategy { id, .. } => erase_strategy(batch, *id),
+        Change::AddInvocation(call) => batch.push_all(tool::add(call)),
+        Change::EraseInvocation(id) => {
+            erase_beside(batch, id.0, tool::erase(*id).counted("tool_invocations"))
+        }
+        Change::AddProfile(new) => batch.push(profile::add(new)),
+        Change::UpdateProfile(changed) => batch.push(profile::update(changed)),
+        Change::EraseProfile(id) => {
+            erase_beside(batch, *id, profile::erase(*id).counted("profiles"))
+        }
+        Change::AddScratchpad(new) => batch.push(scratchpad::add(new)),
+        Change::UpdateScratchpad(changed) => batch.push(scratchpad::update(changed)),
+        Change::EraseScratchpad(id) => {
+            erase_beside(batch, *id, scratchpad::erase(*id).counted("scratchpads"))
+        }
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
         Change::PutDomain(domain) => batch.push(access::put_domain(domain)),
         Change::EnsureDomain(domain) => batch.push(access::ensure_domain(domain)),
@@ -101,6 +135,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) -> &mut Batch {
         .push(sighting::erase_of(id).counted("sightings"))
         .push(answer::erase_of(id.0).counted("answers"))
         .push(audit::erase_of(id.0).counted("audit_details"))
+        .push(timeline::erase_of(id.0))
         .push(erasure::erase_owner(id.0))
         .push(erase.counted("memories"))
         .touch(ItemKind::Memory, id.0)
@@ -125,6 +160,41 @@ fn erase_node(batch: &mut Batch, id: NodeId) -> &mut Batch {
         .push(erasure::erase_owner(id.0))
         .push(node::erase(id).counted("nodes"))
         .touch(ItemKind::Node, id.0)
+}
+
+/// What waited for nothing else goes on.
+fn erase_goal(batch: &mut Batch, id: GoalId) -> &mut Batch {
+    batch.push(edge::erase_of(id.0).counted("edges"));
+    erase_beside(batch, id.0, goal::erase(id).counted("goals")).push(goal::release())
+}
+
+/// A strategy that is deleted is found no more.
+fn update_strategy<'b>(batch: &'b mut Batch, changed: &Strategy) -> &'b mut Batch {
+    batch.push_all(timeline::change_strategy(changed));
+    batch.push(strategy::update(changed)).touch(ItemKind::Strategy, changed.id.0);
+    if changed.deleted_at.is_some() {
+        batch.push(strategy::erase_words(changed.id)).push(vector::erase_of(changed.id.0));
+    }
+    batch
+}
+
+fn erase_strategy(batch: &mut Batch, id: StrategyId) -> &mut Batch {
+    batch
+        .push(strategy::erase_words(id).counted("strategy_words"))
+        .push(vector::erase_of(id.0).counted("vectors"))
+        .push(edge::erase_of(id.0).counted("edges"))
+        .push(timeline::erase_of(id.0))
+        .touch(ItemKind::Strategy, id.0);
+    erase_beside(batch, id.0, strategy::erase(id).counted("strategies"))
+}
+
+/// Removes a record with what may repeat its words.
+fn erase_beside(batch: &mut Batch, id: Uuid, erase: Step) -> &mut Batch {
+    batch
+        .push(answer::erase_of(id).counted("answers"))
+        .push(audit::erase_of(id).counted("audit_details"))
+        .push(erasure::erase_owner(id))
+        .push(erase)
 }
 
 fn erase_connection<'b>(batch: &'b mut Batch, connection_id: &str, slice: Slice) -> &'b mut Batch {

@@ -38,6 +38,15 @@ impl<E: SearchEngine> EdgeStore for EngineStore<E> {
         self.all(own(scope), &edge::LIST_FROM, values![source, relation], edge::from_row).await
     }
 
+    async fn list_edges_to(
+        &self,
+        scope: Workspaced,
+        target: Uuid,
+        relation: &str,
+    ) -> Result<Vec<Edge>> {
+        self.all(own(scope), &edge::LIST_TO, values![target, relation], edge::from_row).await
+    }
+
     /// Nodes first, since most are; memories among what is left.
     async fn find_records(&self, scope: Workspaced, ids: &[Uuid]) -> Result<Vec<Option<Record>>> {
         let params = ids.iter().map(|id| values![*id]).collect();

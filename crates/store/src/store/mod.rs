@@ -8,12 +8,17 @@ mod conversation;
 mod edge;
 mod entity;
 mod erasure;
+mod goal;
 mod job;
 mod memory;
 mod node;
+mod profile;
 mod run;
 mod search;
+mod strategy;
+mod timeline;
 mod token;
+mod tool;
 mod vector;
 mod workspace;
 

@@ -3,14 +3,18 @@
 
 use mnemic_core::conversation::{NewConversation, NewTurn, RollUp};
 use mnemic_core::edge::NewEdge;
+use mnemic_core::goal::{GoalStatus, NewGoal};
 use mnemic_core::grant::{Grant, Permission};
 use mnemic_core::memory::{MemoryPatch, NewMemory};
 use mnemic_core::node::{NewNode, NodePatch};
 use mnemic_core::policy::NewPolicy;
 use mnemic_core::principal::{Caller, MEMBER, Principal};
+use mnemic_core::profile::ProfilePatch;
 use mnemic_core::recall::RecallRequest;
 use mnemic_core::slot::NewSlot;
+use mnemic_core::strategy::NewStrategy;
 use mnemic_core::token::NewToken;
+use mnemic_core::tool::NewInvocation;
 use mnemic_store::{Statement, values};
 use serde_json::{Value, json};
 
@@ -46,6 +50,12 @@ places! {
     "answers": "key" "body";
     "audit": "user_name" "agent" "conversation_id" "query" "details";
     "sightings": "conversation_id";
+    "goals": "description" "result" "conversation_id" "created_by";
+    "strategies": "description" "context_pattern" "tool_sequence" "created_by";
+    "strategy_words": "term";
+    "tool_invocations": "error" "input" "output" "conversation_id" "created_by";
+    "profiles": "user_name" "preferences" "expertise" "communication_style" "metadata";
+    "scratchpads": "agent" "content";
     "owners": "user_name";
     "tokens": "user_name" "agent";
     "conversations": "id" "title" "metadata" "created_by" "user_name";
@@ -116,6 +126,48 @@ async fn write(w: &World, who: &Principal) {
         ..NewEdge::default()
     };
     w.mnemic.link(&caller, &edge).await.unwrap();
+    intend(w, &caller, None).await;
+}
+
+/// A goal, and what came of it.
+async fn intend(w: &World, caller: &Caller, conversation: Option<&str>) {
+    let goal = NewGoal {
+        description: word("teach the song of"),
+        conversation_id: conversation.map(str::to_owned),
+        ..NewGoal::default()
+    };
+    let goal = w.mnemic.add_goal(caller, &goal).await.unwrap();
+    let (done, result) = (GoalStatus::Completed, word("taught"));
+    w.mnemic.complete_goal(caller, goal.id, done, Some(&result)).await.unwrap();
+    let call = NewInvocation {
+        tool: "flute".to_owned(),
+        error: Some(word("no breath for")),
+        input: Some(json!({WORD: word("in")})),
+        output: Some(json!([word("out")])),
+        conversation_id: conversation.map(str::to_owned),
+        ..NewInvocation::default()
+    };
+    w.mnemic.record_invocation(caller, &call).await.unwrap();
+}
+
+/// What only a user or an agent leaves behind.
+async fn keep_for_oneself(w: &World, caller: &Caller) {
+    let strategy = NewStrategy {
+        description: word("sing twice"),
+        context_pattern: Some(word("whenever")),
+        tool_sequence: Some(vec![word("flute")]),
+        ..NewStrategy::default()
+    };
+    w.mnemic.learn_strategy(caller, &strategy).await.unwrap();
+    let profile = ProfilePatch {
+        preferences: Some(json!({WORD: word("likes")})),
+        expertise: Some(json!([word("knows")])),
+        communication_style: Some(json!(word("sings"))),
+        metadata: Some(json!({"a": [WORD]})),
+    };
+    w.mnemic.update_profile(caller, WORD, &profile).await.unwrap();
+    let agent = caller.principal.agent.clone().unwrap_or_default();
+    w.mnemic.write_scratchpad(caller, &agent, &word("to myself"), None).await.unwrap();
 }
 
 /// What a caller said in a conversation, and what became of it.
@@ -165,7 +217,7 @@ async fn expect_nowhere(w: World) {
 
 pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
-    let level = json!({"audit": {"level": "verbose"}});
+    let level = json!({"audit": {"level": "verbose"}, "tools": {"keep_payloads": true}});
     w.mnemic.update_settings(&w.operator, &level).await.unwrap();
     let operator = w.again().await;
     let caller = Caller::new(operator.clone());
@@ -173,6 +225,7 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     w.remember(&operator, "a plain memory").await;
     write(&w, &user).await;
     say(&w, &user, "theirs").await;
+    keep_for_oneself(&w, &Caller::new(user.clone())).await;
     // By others: a record, a connection, a conversation.
     say(&w, &operator, WORD).await;
     let others = NewMemory { entities: vec![], ..everywhere() };
@@ -183,8 +236,10 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     w.mnemic.upsert_node(&caller, &from).await.unwrap();
     let request = RecallRequest { conversation_id: Some(WORD.to_owned()), ..query(&word("plain")) };
     w.recall(&operator, &request).await;
+    intend(&w, &caller, Some(WORD)).await;
     let slot = NewSlot { value: json!({WORD: WORD}), ttl_seconds: None };
     w.mnemic.put_slot(&operator, WORD, WORD, slot).await.unwrap();
+    w.mnemic.add_thought(&operator, WORD, &word("I think")).await.unwrap();
     all_have_vectors(&w, &operator).await;
     w.mnemic.flush_audit().await;
     w.mnemic.flush_accesses().await;
@@ -195,7 +250,8 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     w.mnemic.erase_connection(&caller, &word("crm")).await.unwrap();
     let receipt = w.mnemic.erase_conversation(&caller, WORD).await.unwrap();
     let of = |noun: &str| receipt.counts[noun];
-    assert_eq!((of("slots"), of("conversations"), of("turns"), of("episodes")), (1, 1, 2, 1));
+    assert_eq!((of("slots"), of("conversations"), of("turns"), of("episodes")), (2, 1, 2, 1));
+    assert_eq!((of("goals"), of("tool_invocations")), (1, 1));
     assert!(w.files_have(WORD), "the user's own is still there");
     let receipt = w.mnemic.erase_user(&keyed(&operator, "k", "f"), WORD).await.unwrap();
     assert_eq!((receipt.counts["memories"], receipt.counts["nodes"]), (2, 2));

@@ -15,6 +15,7 @@ mod edge;
 mod entity;
 mod episode;
 mod erasure;
+mod goal;
 mod grant;
 mod graph_history;
 mod history;
@@ -26,13 +27,18 @@ mod model;
 mod node;
 mod participant;
 mod place;
+mod profile;
 mod promotion;
 mod recall;
+mod session;
 mod slot;
+mod strategy;
 mod supersession;
 mod time;
+mod timeline;
 mod token;
 mod tombstone;
+mod tool;
 mod turn;
 mod workspace;
 mod world;
@@ -76,6 +82,52 @@ macro_rules! behaviour {
                 a_tail_of_one_turn_is_left_alone
                 two_who_roll_up_at_once_make_one_episode
                 a_prompt_reads_the_five_newest_episodes_oldest_first
+            }
+            behaviour! { in goal, $open:
+                a_goal_comes_back_with_its_family
+                what_is_wrong_with_a_goal_is_named
+                goals_are_listed_by_status_page_by_page
+                the_last_blocker_lets_go
+                a_finished_goal_stays_finished
+                a_circle_of_goals_is_refused_by_name
+                a_circle_closed_from_many_sides_at_once_is_refused
+                blockers_finished_at_once_leave_nobody_waiting
+                a_repeated_goal_is_one_goal
+                goals_go_with_their_user_and_their_conversation
+            }
+            behaviour! { in strategy, $open:
+                the_same_strategy_again_counts_and_makes_no_twin
+                one_strategy_at_sixteen_hands_is_one
+                what_works_more_often_ranks_higher
+                meaning_finds_a_strategy_without_its_words
+                a_strategy_of_a_closed_domain_is_like_none
+                what_is_wrong_with_a_strategy_is_named
+            }
+            behaviour! { in tool, $open:
+                figures_follow_the_calls
+                a_call_reported_again_counts_once
+                payloads_are_kept_only_where_the_workspace_says_so
+                what_is_wrong_with_a_call_is_named
+                calls_go_with_their_conversation_and_figures_stay
+            }
+            behaviour! { in profile, $open:
+                a_profile_is_merged_and_goes_with_its_user
+                a_profile_is_for_its_user_and_for_those_who_serve_all
+                no_change_of_a_profile_is_lost
+                a_scratchpad_is_its_agents_alone
+                a_scratchpad_is_written_over_only_knowingly
+            }
+            behaviour! { in session, $open:
+                a_session_has_all_at_hand
+                context_values_live_as_long_as_they_are_told_to
+                thoughts_are_added_and_the_oldest_go
+                the_names_of_a_session_are_its_own
+            }
+            behaviour! { in timeline, $open:
+                every_turn_of_a_life_is_told_once
+                a_timeline_is_cut_into_pages_without_gaps_or_repeats
+                events_follow_their_record_behind_a_border
+                what_matters_more_is_said_to
             }
             behaviour! { in token, $open:
                 a_token_speaks_for_what_it_was_made_for

@@ -168,6 +168,7 @@ impl<'h> Case<'h> {
             self.house.post(&path, &text).await.expect(200);
         }
         self.node(None).await;
+        self.strategy().await;
         self.policy(None).await;
         if self.border == Border::Reserved {
             self.policy(Some("security")).await;
@@ -186,6 +187,14 @@ impl<'h> Case<'h> {
         let id = self.remember().await;
         self.house.delete(&format!("{OWN}/memories/{id}")).await.expect(204);
         id
+    }
+
+    async fn strategy(&self) -> String {
+        let number = self.nodes.fetch_add(1, Ordering::Relaxed);
+        let description = format!("feed the {} {number}", self.canary);
+        let body = json!({"description": description, "domain": self.domain});
+        let made = self.house.post(&format!("{OWN}/strategies"), &body).await.expect(201);
+        id_of(&made).to_owned()
     }
 
     async fn policy(&self, role: Option<&str>) -> String {
@@ -235,6 +244,9 @@ impl<'h> Case<'h> {
                 walk.expect(200)["edges"].clone(),
             ]);
         }
+        let ways = json!({"task": self.canary, "limit": 100});
+        let ways = self.house.post(&format!("{OWN}/strategies/search"), &ways).await;
+        state.push(ways.expect(200)["items"].clone());
         for list in ["domains", "grants"] {
             state.push(self.house.get(&format!("{OWN}/{list}")).await.expect(200));
         }
@@ -253,6 +265,7 @@ impl<'h> Case<'h> {
             Target::Node => self.node(None).await,
             Target::Edge => self.edge(id_of(&own)).await,
             Target::Connection => self.connection().await,
+            Target::Strategy => self.strategy().await,
         };
         let body = json!({"type": "t", "name": format!("own {}", id_of(&own))});
         let own_node = self.house.post(&format!("{OWN}/ontology/nodes"), &body).await.expect(201);

@@ -40,6 +40,7 @@ pub(super) enum Target {
     Edge,
     /// A connection that brought a node of the domain.
     Connection,
+    Strategy,
 }
 
 /// What an operation takes.
@@ -119,6 +120,11 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "walk from it" Find Node |p|
         POST "ontology/traverse", Some(json!({"ids": [p.id], "depth": 2}));
         "ontology_traverse" json!({"ids": [p.id], "depth": 2});
+    "find a strategy" Find Nothing |p|
+        POST "strategies/search", Some(json!({"task": p.canary, "limit": 100}));
+        "strategy_find" json!({"task": p.canary, "limit": 100});
+    "timeline" Find Nothing |_p|
+        GET "timeline?limit=200", None; "timeline_list" json!({"limit": 200});
     "domains" Find Nothing |_p| GET "domains", None; "domain_list" json!({});
     "policies" Find Nothing |p|
         GET format!("policies?domain={}", p.domain), None; "policy_list" json!({"domain": p.domain});
@@ -167,6 +173,11 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "erase a connection" Erase Connection |p|
         DELETE format!("ontology/connections/{}", p.id), None;
         "ontology_delete_connection" json!({"connection_id": p.id});
+    "reinforce a strategy" Change Strategy |p|
+        POST format!("strategies/{}/reinforce", p.id), Some(json!({"success": true}));
+        "strategy_reinforce" json!({"id": p.id, "success": true});
+    "forget a strategy" Change Strategy |p|
+        DELETE format!("strategies/{}", p.id), None; "strategy_forget" json!({"id": p.id});
     "update" Change Memory |p|
         PATCH format!("memories/{}", p.id), Some(json!({"topic": "t"}));
         "memory_update" json!({"id": p.id, "topic": "t"});
@@ -213,6 +224,9 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "move in" Create Nothing |p|
         PATCH format!("memories/{}", p.own), Some(json!({"domain": p.domain}));
         "memory_update" json!({"id": p.own, "domain": p.domain});
+    "learn a strategy" Create Nothing |p|
+        POST "strategies", Some(json!({"description": "new", "domain": p.domain}));
+        "strategy_learn" json!({"description": "new", "domain": p.domain});
     "make a policy" Create Nothing |p|
         POST "policies", Some(json!({"rule": "new", "domain": p.domain}));
         "policy_create" json!({"rule": "new", "domain": p.domain});

@@ -137,6 +137,20 @@ fn fill_all(name: &str, number: u128) {
              'hash', {at}, NULL, NULL, '{{}}', 'test', {at});
          INSERT INTO episodes VALUES ('{ws}', gen_random_uuid(), 'c', '_global', 'text', 'extractive', 2,
              '[]', {at}, {at}, {at}, NULL, 1);
+         INSERT INTO goals VALUES ('{ws}', gen_random_uuid(), '_global', NULL, 'text', 'active', 0,
+             NULL, NULL, 'test', {at}, {at}, NULL, 1);
+         INSERT INTO strategies VALUES ('{ws}', gen_random_uuid(), 'key', '_global', NULL, 'text', NULL,
+             '[]', 1, 0, 'test', {at}, {at}, {at}, NULL, 1);
+         INSERT INTO strategy_words SELECT '{ws}', 'term', id, 1 FROM strategies
+             WHERE workspace_id = '{ws}';
+         INSERT INTO tool_invocations VALUES ('{ws}', gen_random_uuid(), 'tool', true, NULL, NULL,
+             NULL, NULL, NULL, 'test', {at});
+         INSERT INTO tools VALUES ('{ws}', 'tool', 1, 1, 0, 0, {at});
+         INSERT INTO profiles VALUES ('{ws}', 'ana', gen_random_uuid(), '{{}}', '[]', '{{}}', '{{}}',
+             {at}, {at}, 1);
+         INSERT INTO scratchpads VALUES ('{ws}', 'agent', gen_random_uuid(), 'text', {at}, {at}, 1);
+         INSERT INTO timeline SELECT '{ws}', {at}, id, 'learned', channel FROM memories
+             WHERE workspace_id = '{ws}';
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories

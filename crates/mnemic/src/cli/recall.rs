@@ -1,0 +1,30 @@
+//! What the commands about recall take.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct RecallArgs {
+    /// A question or a few words
+    pub query: String,
+    #[arg(long, short = 'n')]
+    pub limit: Option<usize>,
+    /// Search this channel and `_global` only
+    #[arg(long)]
+    pub channel: Option<String>,
+    /// What was true at this time (RFC 3339)
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
+    /// Search by these only: words, vectors, entities
+    #[arg(long = "technique", value_name = "TECHNIQUE", value_enum)]
+    pub techniques: Vec<TechniqueArg>,
+    /// Say why each item is there
+    #[arg(long)]
+    pub explain: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum TechniqueArg {
+    Words,
+    Vectors,
+    Entities,
+}

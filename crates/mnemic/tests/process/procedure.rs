@@ -1,0 +1,106 @@
+//! Goals, strategies, tools, profiles, scratchpads and the timeline from the command line, with
+//! and without a server.
+
+use crate::support::Home;
+use crate::support::server::Server;
+
+/// The same with nobody serving the directory, and with a server.
+fn on_every_stage(test: fn(&Home)) {
+    let home = Home::new();
+    test(&home);
+    let home = Home::new();
+    let mut server = Server::start(&home);
+    test(&home);
+    assert!(server.terminate().success());
+}
+
+#[test]
+fn a_goal_is_added_shown_and_completed() {
+    on_every_stage(|home| {
+        let ship = home.ok(&["goal", "add", "ship it", "--priority", "5"]);
+        assert_eq!(ship.len(), 36, "the id alone: {ship}");
+        let notes = home.ok(&["goal", "add", "tell all", "--parent", &ship, "--blocked-by", &ship]);
+        let shown = home.ok(&["goal", "get", &notes]);
+        assert!(shown.contains("blocked") && shown.contains("part of"), "{shown}");
+        let ended = home.run(&["goal", "update", &ship, &format!(r#"{{"parent_id": "{notes}"}}"#)]);
+        assert!(ended.stderr.contains("circle"), "{}", ended.stderr);
+        let done = home.ok(&["goal", "complete", &ship, "--result", "shipped"]);
+        assert!(done.contains(&format!("no longer blocked  {notes}")), "{done}");
+        let active = home.json(&["goal", "list", "--status", "active"]);
+        assert_eq!(active["items"][0]["id"], notes);
+        let done = home.json(&["goal", "complete", &notes, "--abandoned"]);
+        assert_eq!(done["status"], "abandoned");
+    });
+}
+
+#[test]
+fn a_strategy_is_learned_and_found() {
+    on_every_stage(|home| {
+        let learn = ["strategy", "learn", "bisect the commits", "--context", "a test broke"];
+        let id = home.ok(&learn);
+        assert_eq!(home.ok(&learn), id, "no twin");
+        let found = home.ok(&["strategy", "find", "why did the test break"]);
+        assert!(found.contains(&id) && found.contains("worked 2 of 2"), "{found}");
+        let failed = home.json(&["strategy", "reinforce", &id, "--failed"]);
+        assert_eq!(failed["failure_count"], 1);
+        home.ok(&["strategy", "forget", &id]);
+        let found = home.json(&["strategy", "find", "why did the test break"]);
+        assert_eq!(found["items"].as_array().unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn calls_of_tools_are_counted() {
+    on_every_stage(|home| {
+        let id = home.ok(&["tool", "record", "oven", "--latency", "20"]);
+        assert_eq!(home.ok(&["tool", "record", "oven", "--latency", "20", "--id", &id]), id);
+        home.ok(&["tool", "record", "oven", "--failed", "--error", "cold"]);
+        let shown = home.ok(&["tool", "list"]);
+        assert!(shown.contains("oven  worked 1 of 2  20 ms"), "{shown}");
+        assert_eq!(home.json(&["tool", "list"])["items"][0]["usage_count"], 2);
+    });
+}
+
+#[test]
+fn a_profile_is_merged() {
+    on_every_stage(|home| {
+        home.ok(&["profile", "update", "ana", r#"{"preferences": {"a": 1, "b": 2}}"#]);
+        let patch = r#"{"preferences": {"a": null}, "expertise": ["tea"]}"#;
+        let merged = home.json(&["profile", "update", "ana", patch]);
+        assert_eq!(merged["preferences"], serde_json::json!({"b": 2}));
+        assert_eq!(home.json(&["profile", "get", "ana"]), merged);
+        let ended = home.run(&["profile", "get", "bo"]);
+        assert!(ended.stderr.contains("no such profile"), "{}", ended.stderr);
+    });
+}
+
+#[test]
+fn a_scratchpad_opens_to_its_agent_alone() {
+    on_every_stage(|home| {
+        for command in
+            [&["scratchpad", "read", "scout"][..], &["scratchpad", "write", "scout", "x"]]
+        {
+            let ended = home.run(command);
+            assert!(ended.stderr.contains("that very agent"), "{}", ended.stderr);
+        }
+        let token = home.ok(&["token", "create", "--role", "agent", "--agent", "scout"]);
+        let own =
+            |command: &[&str]| home.ok(&[&["--token", &token, "scratchpad"], command].concat());
+        assert_eq!(own(&["write", "scout", "look there"]), "revision 1");
+        assert_eq!(own(&["read", "scout"]), "look there");
+    });
+}
+
+#[test]
+fn the_timeline_is_shown() {
+    on_every_stage(|home| {
+        let id = home.ok(&["remember", "the harbour opens at six"]);
+        home.ok(&["promote", &id]);
+        let shown = home.ok(&["timeline"]);
+        let lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines.len(), 2, "{shown}");
+        assert!(lines[0].contains("promoted  fact") && lines[0].contains(&id), "{shown}");
+        let learned = home.json(&["timeline", "--type", "learned"]);
+        assert_eq!(learned["items"][0]["summary"], "the harbour opens at six");
+    });
+}
