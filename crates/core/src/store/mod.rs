@@ -17,6 +17,7 @@ mod memory;
 mod node;
 mod run;
 mod search;
+mod secret;
 mod token;
 mod vector;
 mod workspace;
@@ -38,6 +39,7 @@ pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
 pub use run::RunStore;
 pub use search::Search;
+pub use secret::SecretStore;
 pub use token::TokenStore;
 pub use vector::{Embedded, Unembedded, VectorStore};
 pub use workspace::WorkspaceStore;
@@ -55,6 +57,7 @@ use crate::node::{Node, Slice};
 use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::run::Run;
+use crate::secret::Sealed;
 
 /// One change of a workspace's records.
 #[derive(Debug, Clone)]
@@ -181,6 +184,11 @@ pub enum Change {
     UpdateEpisode(Episode),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
+    /// Keeps a secret in the place of the one of its name.
+    PutSecret(Sealed),
+    RemoveSecret {
+        name: String,
+    },
     /// Makes a domain, or gives it its description.
     PutDomain(Domain),
     /// Makes a domain unless there is one.
@@ -330,6 +338,7 @@ pub trait Store:
     + EntityStore
     + RunStore
     + AnswerStore
+    + SecretStore
     + JobStore
     + AuditStore
     + AccessStore

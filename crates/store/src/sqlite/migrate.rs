@@ -34,6 +34,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(7, "0007", "node"),
     migration!(8, "0008", "erasure"),
     migration!(9, "0009", "conversation"),
+    migration!(10, "0010", "secret"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod run;
+pub(crate) mod secret;
 pub(crate) mod sighting;
 pub(crate) mod token;
 pub(crate) mod turn;
@@ -54,6 +55,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         conversation::ALL,
         turn::ALL,
         episode::ALL,
+        secret::ALL,
     ]
     .into_iter()
     .flatten()

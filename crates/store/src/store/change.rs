@@ -6,8 +6,8 @@ use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, erasure, job, memory, node, run, sighting,
-    turn, vector, walk,
+    access, answer, audit, conversation, edge, episode, erasure, job, memory, node, run, secret,
+    sighting, turn, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -74,6 +74,8 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::AddEpisode(new) => batch.push(episode::add(new)),
         Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
+        Change::PutSecret(sealed) => batch.push(secret::put(sealed)),
+        Change::RemoveSecret { name } => batch.push(secret::remove(name)),
         Change::PutDomain(domain) => batch.push(access::put_domain(domain)),
         Change::EnsureDomain(domain) => batch.push(access::ensure_domain(domain)),
         Change::AddPolicy(policy) => batch.push(access::add_policy(policy)),

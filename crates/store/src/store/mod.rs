@@ -13,6 +13,7 @@ mod memory;
 mod node;
 mod run;
 mod search;
+mod secret;
 mod token;
 mod vector;
 mod workspace;

@@ -189,6 +189,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("owners", 0),
         ("policies", 0),
         ("runs", 1),
+        ("secrets", 0),
         ("sightings", 0),
         ("slots", 0),
         ("tokens", 1),
