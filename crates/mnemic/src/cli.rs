@@ -70,6 +70,9 @@ pub enum Command {
     /// Make, list and change the rules of domains
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Show the language model of the workspace, and set the key to it
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),
@@ -665,6 +668,16 @@ pub struct PolicyListArgs {
     pub limit: Option<usize>,
     #[arg(long)]
     pub cursor: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Show which model serves, whether it has a key, and how it is
+    Show,
+    /// Keep the key to the workspace's own model, encrypted; it is read from standard input
+    SetKey,
+    /// Forget the key
+    DeleteKey,
 }
 
 #[derive(Debug, Subcommand)]

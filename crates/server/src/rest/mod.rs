@@ -15,6 +15,7 @@ mod job;
 mod json;
 mod memory;
 mod memory_care;
+mod model;
 mod node;
 mod parameters;
 mod policy;
@@ -66,6 +67,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(slot::router())
         .merge(erasure::router())
         .merge(token::router())
+        .merge(model::router())
 }
 
 /// Routes that need a token and may take long.

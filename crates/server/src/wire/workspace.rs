@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::audit::AuditLevelWire;
+use super::model::{ModelSettingsRequest, ModelSettingsResponse};
 use super::optional_object;
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -52,6 +53,8 @@ pub struct SettingsRequest {
     pub audit: Option<AuditSettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub promotion: Option<PromotionSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub model: Option<ModelSettingsRequest>,
 }
 
 /// From when a fact of a channel concerns the whole workspace.
@@ -103,6 +106,7 @@ pub struct SettingsResponse {
     pub memory: MemorySettingsResponse,
     pub audit: AuditSettingsResponse,
     pub promotion: PromotionSettingsResponse,
+    pub model: ModelSettingsResponse,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -137,6 +141,7 @@ impl From<Settings> for SettingsResponse {
             memory,
             audit: AuditSettingsResponse { level: settings.audit.level.into() },
             promotion: PromotionSettingsResponse { confidence, access_count, conversations },
+            model: settings.model.into(),
         }
     }
 }
