@@ -147,6 +147,7 @@ impl Mnemic {
             EmbedderState::Failed(why) => (false, format!("{why}; words alone serve")),
         };
         findings.push(Finding { part: "embedder".to_owned(), ok, detail });
+        findings.push(self.model_finding());
         Ok(findings)
     }
 

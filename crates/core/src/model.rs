@@ -13,7 +13,7 @@ use crate::language::{
 };
 use crate::principal::{Action, Caller, Operation, Principal, Scope};
 use crate::secret::Sealed;
-use crate::store::Change;
+use crate::store::{Change, Finding};
 use crate::text::check_optional_name;
 use crate::workspace::Settings;
 
@@ -204,6 +204,20 @@ impl Mnemic {
         let found = speaks.into_iter().find_map(|provider| server.of(provider));
         let is_open = settings.provider.is_none();
         Ok(found.filter(|_| is_open).map(|endpoint| of_server(&settings, endpoint, server)))
+    }
+
+    /// What the server offers, for who looks it over.
+    pub(crate) fn model_finding(&self) -> Finding {
+        let server = &self.server_models;
+        let default = server.default.and_then(|provider| server.of(provider));
+        let mut detail = match default {
+            Some(endpoint) => format!("{} serves who chooses none", endpoint.label()),
+            None => "the server has none: rules serve who chooses none".to_owned(),
+        };
+        if self.master_key.is_none() {
+            detail.push_str("; without MNEMIC_SECRET_KEY workspaces cannot keep keys of their own");
+        }
+        Finding { part: "language model".to_owned(), ok: true, detail }
     }
 
     async fn model_choice(&self, scope: Scope) -> Result<(ModelSettings, Option<Sealed>)> {

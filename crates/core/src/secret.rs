@@ -4,7 +4,7 @@
 //!
 //! The master key is not part of the store. Whoever has the store alone has nothing.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use base64::Engine as _;
@@ -151,7 +151,10 @@ fn place(workspace: WorkspaceId, name: &str, audience: &str) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

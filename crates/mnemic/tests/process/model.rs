@@ -66,7 +66,7 @@ async fn a_key_is_used_and_seen_nowhere() {
     assert_eq!(status, 200);
     let asked = upstream.asked(Behaviour::Good).pop().unwrap();
     assert_eq!(asked.headers["authorization"], format!("Bearer {CANARY}"));
-    let shown = home.json(&["model", "show", "--json"]);
+    let shown = home.json(&["model", "show"]);
     assert_eq!((&shown["key_set"], &shown["source"]), (&json!(true), &json!("workspace")));
     assert!(!shown.to_string().contains("qzvoxulk"));
     let export = home.around().join("export");

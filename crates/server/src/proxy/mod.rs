@@ -169,15 +169,12 @@ impl Proxy {
 
     async fn relay(&self, principal: &Principal, request: Relay) -> Result<Relayed> {
         let relayed = self.mnemic.relay_chat(principal, request);
-        match tokio::time::timeout(self.options.header_timeout, relayed).await {
-            Ok(relayed) => Ok(relayed?),
-            Err(_) => {
-                let seconds = self.options.header_timeout.as_secs_f64();
-                let detail =
-                    format!("the upstream did not begin to answer within {seconds} seconds");
-                Err(Fault::late(detail))
-            }
-        }
+        let relayed = tokio::time::timeout(self.options.header_timeout, relayed).await;
+        let relayed = relayed.map_err(|_| {
+            let seconds = self.options.header_timeout.as_secs_f64();
+            Fault::late(format!("the upstream did not begin to answer within {seconds} seconds"))
+        })?;
+        Ok(relayed?)
     }
 
     /// The answer as it arrives. It is read to its end, and written down if there is an exchange

@@ -3,6 +3,7 @@
 //! nothing of arrive as they were sent, and the bytes before the addition are always the same.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use mnemic_core::Code;
 use mnemic_core::principal::Principal;
@@ -119,8 +120,11 @@ impl<'a> Chat<'a> {
             first(|message| message.role == "user"),
         ];
         let digest = Sha256::digest(Value::from(parts.map(Value::from).to_vec()).to_string());
-        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("chat-{}", &digits[..NAME_DIGITS])
+        let bytes = digest.iter().take(NAME_DIGITS / 2);
+        bytes.fold("chat-".to_owned(), |mut name, byte| {
+            let _ = write!(name, "{byte:02x}");
+            name
+        })
     }
 
     fn last_user(&self) -> Option<usize> {
@@ -215,7 +219,7 @@ mod tests {
     #[test]
     fn what_has_no_user_goes_on_as_it_is() {
         for body in [
-            r#"{}"#,
+            "{}",
             r#"{"messages":null}"#,
             r#"{"messages":{"role":"user"}}"#,
             r#"{"messages":[1,"x",{"role":"assistant","content":"x"}]}"#,

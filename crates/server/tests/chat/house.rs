@@ -70,7 +70,8 @@ pub(crate) fn hasty() -> ProxyOptions {
     ProxyOptions {
         memory_deadline: Duration::from_secs(20),
         header_timeout: Duration::from_millis(1_500),
-        idle_timeout: Duration::from_millis(1_500),
+        // Less than the pause of an endpoint that drips.
+        idle_timeout: Duration::from_millis(800),
         ..ProxyOptions::default()
     }
 }
@@ -161,24 +162,7 @@ impl House {
         path: &str,
         body: impl Into<Body>,
     ) -> Request<Body> {
-        self.request_as(&self.operator, method, path, body)
-    }
-
-    pub(crate) fn request_as(
-        &self,
-        token: &str,
-        method: Method,
-        path: &str,
-        body: impl Into<Body>,
-    ) -> Request<Body> {
-        Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", "localhost")
-            .header(AUTHORIZATION, format!("Bearer {token}"))
-            .header(CONTENT_TYPE, "application/json")
-            .body(body.into())
-            .unwrap()
+        request_as(&self.operator, method, path, body)
     }
 
     pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Reply {
@@ -240,4 +224,20 @@ impl House {
 
 pub(crate) fn question(text: &str) -> Value {
     json!({"model": "scripted", "messages": [{"role": "user", "content": text}]})
+}
+
+pub(crate) fn request_as(
+    token: &str,
+    method: Method,
+    path: &str,
+    body: impl Into<Body>,
+) -> Request<Body> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost")
+        .header(AUTHORIZATION, format!("Bearer {token}"))
+        .header(CONTENT_TYPE, "application/json")
+        .body(body.into())
+        .unwrap()
 }

@@ -8,7 +8,7 @@ use mnemic_test_servers::{Behaviour, Upstream};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-use crate::house::{House, OWN, hasty, question};
+use crate::house::{House, OWN, hasty, question, request_as};
 
 const CANARY: &str = "sk-canary-qzvoxulk-0123456789";
 
@@ -121,11 +121,11 @@ async fn only_admins_set_keys_and_everybody_may_know_the_model() {
         let made = house.call(Method::POST, "/v1/tokens", &json!({"role": role})).await.expect(201);
         let token = made["token"].as_str().unwrap();
         let body = json!({"key": CANARY}).to_string();
-        let set = house.request_as(token, Method::PUT, &key_path(), body);
+        let set = request_as(token, Method::PUT, &key_path(), body);
         house.send(set).await.expect(403);
-        let delete = house.request_as(token, Method::DELETE, &key_path(), "");
+        let delete = request_as(token, Method::DELETE, &key_path(), "");
         house.send(delete).await.expect(403);
-        let show = house.request_as(token, Method::GET, &format!("{OWN}/model"), "");
+        let show = request_as(token, Method::GET, &format!("{OWN}/model"), "");
         assert_eq!(house.send(show).await.expect(200)["name"], "scripted");
     }
 }

@@ -11,7 +11,7 @@ use mnemic_test_servers::{Behaviour, Upstream};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use crate::house::{House, OWN, UPSTREAM_KEY, hasty, question, served_by};
+use crate::house::{House, OWN, UPSTREAM_KEY, hasty, question, request_as, served_by};
 
 #[tokio::test]
 async fn memory_is_added_late_and_nothing_else_is_touched() {
@@ -182,7 +182,7 @@ async fn what_cannot_be_passed_on_is_refused_in_the_form_that_clients_know() {
     let house = House::with(upstream, models, hasty()).await;
     let error = house.chat(&question("hi"), &[]).await.expect(400);
     assert!(error["error"]["message"].as_str().unwrap().contains("Anthropic"));
-    let stranger = house.request_as("nonsense", Method::POST, "/v1/chat/completions", "{}");
+    let stranger = request_as("nonsense", Method::POST, "/v1/chat/completions", "{}");
     let reply = house.send(stranger).await;
     assert_eq!(reply.expect(401)["error"]["type"], "authentication_error");
     assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
