@@ -2,11 +2,13 @@
 
 use std::process::Command;
 
-use crate::serve::{Server, binary, fresh_directory};
+use crate::serve::{Server, Upstream, binary, fresh_directory};
 use crate::steps::Outcome;
 use crate::tools;
 
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+/// The package of the OpenAI client for Node.
+const OPENAI: &str = "openai@6.49.0";
 /// Examples for each operation and kind of test.
 const EXAMPLES: &str = "40";
 
@@ -39,6 +41,27 @@ fn both_transports(name: &str, client: impl Fn() -> Command) -> Outcome {
     tools::run(client().args(["http", &url, &server.token]))?;
     let directory = fresh_directory(&format!("{name}-stdio"))?;
     tools::run(client().arg("stdio").arg(binary()?).arg(directory))
+}
+
+pub(crate) fn openai_python() -> Outcome {
+    let mut client = Command::new(tools::python()?.join("python"));
+    chat("openai-python", client.arg("tests/clients/openai_client.py"))
+}
+
+pub(crate) fn openai_node() -> Outcome {
+    let package = tools::node(OPENAI)?;
+    let mut client = Command::new("node");
+    client.arg("tests/clients/openai_client.mjs").env("OPENAI_PACKAGE", package);
+    chat("openai-node", &mut client)
+}
+
+/// A client that chats through a server, whose upstream is the scripted one.
+fn chat(name: &str, client: &mut Command) -> Outcome {
+    let upstream = Upstream::start()?;
+    let server = Server::start_with(name, &[("OPENAI_BASE_URL", &format!("{}/v1", upstream.url))])?;
+    let fact = ["remember", "--fact", "Ana drinks tea in the morning", "--data-dir"];
+    tools::run(Command::new(binary()?).args(fact).arg(server.directory()))?;
+    tools::run(client.args([&format!("{}/v1", server.url), &server.token]))
 }
 
 /// Every operation but the one that would delete the workspace of the token in use.

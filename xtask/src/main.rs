@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(&mut steps),
         Some("clients") => {
-            steps.run("build", || cargo(&["build"]));
+            steps.run("build", || cargo(&["build", "-p", "mnemic", "-p", "mnemic-test-servers"]));
             clients(&mut steps);
         }
         Some("bench") => bench(&mut steps),
@@ -55,6 +55,8 @@ fn clients(steps: &mut Steps) {
     steps.run("README", readme::check);
     steps.run("MCP client in Python", clients::python);
     steps.run("MCP Inspector", clients::inspector);
+    steps.run("OpenAI client in Python", clients::openai_python);
+    steps.run("OpenAI client in Node", clients::openai_node);
     steps.run("OpenAPI by schemathesis", clients::schemathesis);
 }
 

@@ -29,6 +29,11 @@ pub(crate) fn fresh_directory(name: &str) -> Result<PathBuf, String> {
 impl Server {
     /// Starts one, with limits out of the way of tools that send thousands of requests.
     pub(crate) fn start(name: &str) -> Result<Self, String> {
+        Self::start_with(name, &[])
+    }
+
+    /// The same, with variables of its own.
+    pub(crate) fn start_with(name: &str, variables: &[(&str, &str)]) -> Result<Self, String> {
         let directory = fresh_directory(name)?;
         let mut child = Command::new(binary()?)
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
@@ -36,6 +41,7 @@ impl Server {
             .env("MNEMIC_READS_PER_SECOND", "100000")
             .env("MNEMIC_WRITES_PER_SECOND", "100000")
             .env("MNEMIC_LOG", "warn")
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|e| e.to_string())?;
@@ -57,6 +63,30 @@ impl Server {
 
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
+    }
+}
+
+/// The model's endpoint of the tests.
+pub(crate) struct Upstream {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Upstream {
+    pub(crate) fn start() -> Result<Self, String> {
+        let program = absolute(&target().join("debug").join("scripted-upstream"))?;
+        let mut child =
+            Command::new(program).stdout(Stdio::piped()).spawn().map_err(|e| e.to_string())?;
+        let said = child.stdout.take().map(BufReader::new).ok_or("no output")?;
+        let url = said.lines().next().ok_or("the upstream did not say where it listens")?;
+        Ok(Self { child, url: url.map_err(|e| e.to_string())? })
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

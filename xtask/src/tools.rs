@@ -40,6 +40,20 @@ pub(crate) fn python() -> Result<PathBuf, String> {
     absolute(&programs)
 }
 
+/// The directory of our own where a package of Node is installed.
+pub(crate) fn node(package: &str) -> Result<PathBuf, String> {
+    let home = directory().join("node").join(package.replace('/', "-"));
+    let installed = home.join("installed");
+    if !installed.is_file() {
+        std::fs::create_dir_all(&home).map_err(|e| e.to_string())?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"]);
+        run(npm.arg(&home).arg(package))?;
+        std::fs::write(&installed, package).map_err(|e| e.to_string())?;
+    }
+    absolute(&home)
+}
+
 pub(crate) fn cargo_deny() -> Outcome {
     let home = directory().join("cargo");
     let program = home.join("bin").join("cargo-deny");

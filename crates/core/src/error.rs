@@ -82,6 +82,9 @@ codes! {
     Timeout = "timeout", Unavailable, "The request took too long";
     StoreUnavailable = "store_unavailable", Unavailable, "The store cannot be written or read right now";
     ModelUnavailable = "model_unavailable", Unavailable, "The model is not available right now";
+    /// A model answered, but with nothing that can be used.
+    ModelAnswer = "model_answer_unusable", Unavailable, "The model's answer cannot be used";
+    NoModel = "no_model", Conflict, "No language model is configured";
     SlotsUnavailable = "slots_unavailable", Unavailable, "Slots cannot be written or read right now";
     Corrupt = "corrupt", Corrupt, "Stored data is damaged";
     Internal = "internal", Internal, "Something went wrong inside Mnemic";

@@ -4,9 +4,11 @@
 //! own but for secrets: both are passed in. [`Mnemic`] is the whole product in process; every
 //! surface is a thin adapter over it.
 
+mod afterwards;
 pub mod answer;
 pub mod audit;
 pub mod clock;
+pub mod context;
 pub mod conversation;
 pub mod domain;
 pub mod edge;
@@ -20,6 +22,7 @@ pub mod ids;
 pub mod job;
 pub mod language;
 pub mod memory;
+pub mod model;
 pub mod node;
 pub mod page;
 pub mod policy;
@@ -29,6 +32,7 @@ pub mod recall;
 mod reinforce;
 pub mod run;
 pub mod scratchpad;
+pub mod secret;
 pub mod slot;
 pub mod store;
 pub mod strategy;
@@ -60,6 +64,11 @@ pub struct Mnemic {
     log: audit::Log,
     audit_days: u32,
     language: Option<Arc<dyn language::LanguageModel>>,
+    models: Option<Arc<dyn language::Models>>,
+    server_models: language::ServerModels,
+    governors: language::Governors,
+    master_key: Option<secret::MasterKey>,
+    afterwards: afterwards::Afterwards,
 }
 
 impl Mnemic {
@@ -81,6 +90,11 @@ impl Mnemic {
             log: audit::Log::default(),
             audit_days: audit::RETENTION_DAYS_DEFAULT,
             language: None,
+            models: None,
+            server_models: language::ServerModels::default(),
+            governors: language::Governors::default(),
+            master_key: None,
+            afterwards: afterwards::Afterwards::default(),
         }
     }
 
@@ -96,7 +110,23 @@ impl Mnemic {
         Self { audit_days, ..self }
     }
 
-    /// The language model that serves every workspace.
+    /// The way to language models, and those that the server offers to every workspace.
+    #[must_use]
+    pub fn with_models(
+        self,
+        models: Arc<dyn language::Models>,
+        server_models: language::ServerModels,
+    ) -> Self {
+        Self { models: Some(models), server_models, ..self }
+    }
+
+    /// The key that secrets are encrypted with; without one, none can be kept.
+    #[must_use]
+    pub fn with_master_key(self, master_key: secret::MasterKey) -> Self {
+        Self { master_key: Some(master_key), ..self }
+    }
+
+    /// The one language model that serves every workspace, whatever it chooses.
     #[must_use]
     pub fn with_language_model(self, model: Arc<dyn language::LanguageModel>) -> Self {
         Self { language: Some(model), ..self }
@@ -123,11 +153,13 @@ impl Mnemic {
             EmbedderState::Failed(why) => (false, format!("{why}; words alone serve")),
         };
         findings.push(Finding { part: "embedder".to_owned(), ok, detail });
+        findings.push(self.model_finding());
         Ok(findings)
     }
 
     /// Writes down what is still in flight and closes the store.
     pub async fn close(&self) {
+        self.finish_afterwards().await;
         self.flush_accesses().await;
         self.flush_audit().await;
         self.store.close().await;

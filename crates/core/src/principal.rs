@@ -149,6 +149,9 @@ pub enum Action {
     ReadAudit,
     ManageAccess,
     UseSlots,
+    UseModel,
+    /// Keys to models, which are written and never read.
+    ManageKeys,
 }
 
 impl Action {
@@ -177,6 +180,8 @@ impl Action {
             Self::ReadAudit => "read the audit",
             Self::ManageAccess => "grant access",
             Self::UseSlots => "use slots",
+            Self::UseModel => "use the model",
+            Self::ManageKeys => "set keys to models",
         }
     }
 
@@ -193,7 +198,7 @@ impl Action {
             | Self::ManageProfiles
             | Self::RunJobs
             | Self::ReadAudit => is(&[ADMIN, MEMBER]),
-            Self::ManageAccess => is(&[ADMIN]),
+            Self::ManageAccess | Self::ManageKeys => is(&[ADMIN]),
             Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
             Self::ReadMemories
             | Self::WriteMemories
@@ -205,16 +210,19 @@ impl Action {
             | Self::WriteProcedure
             | Self::UseOwnProfile
             | Self::UseScratchpad
-            | Self::UseSlots => true,
+            | Self::UseSlots
+            | Self::UseModel => true,
         }
     }
 
     fn needs(self) -> &'static str {
         match self {
             Self::ManageWorkspaces => "an operator's token",
-            Self::ManageTokens | Self::DeleteWorkspace | Self::EraseUsers | Self::ManageAccess => {
-                "the role admin"
-            }
+            Self::ManageTokens
+            | Self::DeleteWorkspace
+            | Self::EraseUsers
+            | Self::ManageAccess
+            | Self::ManageKeys => "the role admin",
             Self::ChangeSettings
             | Self::EraseMemories
             | Self::EraseGraph
@@ -232,7 +240,8 @@ impl Action {
             | Self::WriteProcedure
             | Self::UseOwnProfile
             | Self::UseScratchpad
-            | Self::UseSlots => "a token",
+            | Self::UseSlots
+            | Self::UseModel => "a token",
         }
     }
 }

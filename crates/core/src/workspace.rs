@@ -11,6 +11,7 @@ use crate::audit::Level;
 use crate::error::{Code, Error, Result};
 use crate::grant::{Access, Grant};
 use crate::ids::{TokenId, WorkspaceId};
+use crate::model::ModelSettings;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{ADMIN, Action, Caller, Operation, Principal, Scope};
 use crate::store::Change;
@@ -43,6 +44,7 @@ pub struct Settings {
     pub audit: AuditSettings,
     pub promotion: PromotionSettings,
     pub tools: ToolSettings,
+    pub model: ModelSettings,
 }
 
 /// From when a fact of a channel concerns the whole workspace.
@@ -111,6 +113,7 @@ impl Settings {
         if !(0.0..=1.0).contains(&merged.promotion.confidence) {
             return Err(Error::invalid("settings.promotion.confidence", "must be from 0 to 1"));
         }
+        merged.model.check()?;
         Ok(merged)
     }
 }

@@ -9,8 +9,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use mnemic_core::audit::RETENTION_DAYS_DEFAULT;
 use mnemic_core::job::LEASE_DEFAULT;
+use mnemic_core::language::ServerModels;
+use mnemic_server::ProxyOptions;
 use mnemic_server::mcp::Profile;
 use serde::Deserialize;
+
+use crate::language::{self, ModelFile};
 
 pub const LISTEN_DEFAULT: &str = "127.0.0.1:7077";
 const FILE_NAME: &str = "mnemic.toml";
@@ -48,6 +52,8 @@ struct File {
     audit: AuditFile,
     limits: LimitsFile,
     slots: SlotsFile,
+    model: ModelFile,
+    chat: ChatFile,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -107,6 +113,15 @@ struct SlotsFile {
     bytes_max: Option<usize>,
 }
 
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ChatFile {
+    memory_deadline_ms: Option<u64>,
+    body_bytes_max: Option<usize>,
+    header_timeout_seconds: Option<u64>,
+    idle_timeout_seconds: Option<u64>,
+}
+
 /// Which model makes the vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -132,6 +147,8 @@ pub struct Config {
     pub audit_retention_days: u32,
     pub limits: Limits,
     pub slots: SlotConfig,
+    pub models: ServerModels,
+    pub chat: ProxyOptions,
 }
 
 #[derive(Debug, Clone)]
@@ -201,6 +218,8 @@ impl Config {
                 .or(file.audit.retention_days)
                 .unwrap_or(RETENTION_DAYS_DEFAULT),
             slots,
+            models: language::models(file.model)?,
+            chat: chat(&file.chat)?,
             limits: Limits {
                 body_bytes_max: number("MNEMIC_BODY_BYTES_MAX")?.or(limits.body_bytes_max),
                 concurrent_requests_max: number("MNEMIC_CONCURRENT_REQUESTS_MAX")?
@@ -253,6 +272,32 @@ fn slots(file: SlotsFile) -> Result<SlotConfig> {
     })
 }
 
+fn chat(file: &ChatFile) -> Result<ProxyOptions> {
+    let usual = ProxyOptions::default();
+    let seconds = |name: &str, file: Option<u64>, usual: Duration| -> Result<Duration> {
+        Ok(number(name)?.or(file).map_or(usual, Duration::from_secs))
+    };
+    Ok(ProxyOptions {
+        memory_deadline: number("MNEMIC_CHAT_MEMORY_DEADLINE_MS")?
+            .or(file.memory_deadline_ms)
+            .map_or(usual.memory_deadline, Duration::from_millis),
+        body_bytes_max: number("MNEMIC_CHAT_BODY_BYTES_MAX")?
+            .or(file.body_bytes_max)
+            .unwrap_or(usual.body_bytes_max),
+        header_timeout: seconds(
+            "MNEMIC_CHAT_HEADER_TIMEOUT_SECONDS",
+            file.header_timeout_seconds,
+            usual.header_timeout,
+        )?,
+        idle_timeout: seconds(
+            "MNEMIC_CHAT_IDLE_TIMEOUT_SECONDS",
+            file.idle_timeout_seconds,
+            usual.idle_timeout,
+        )?,
+        kept_bytes_max: usual.kept_bytes_max,
+    })
+}
+
 fn profile(name: &str, word: &str) -> Result<Profile> {
     word.parse().with_context(|| format!("{name}: `{word}` is not known"))
 }
@@ -300,11 +345,11 @@ fn default_data_dir() -> Result<PathBuf> {
     Ok(Path::new(&home).join(".local").join("share").join("mnemic"))
 }
 
-fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn number<T: std::str::FromStr>(name: &str) -> Result<Option<T>> {
+pub fn number<T: std::str::FromStr>(name: &str) -> Result<Option<T>> {
     let Some(text) = variable(name) else { return Ok(None) };
     match text.parse() {
         Ok(number) => Ok(Some(number)),
@@ -312,7 +357,7 @@ fn number<T: std::str::FromStr>(name: &str) -> Result<Option<T>> {
     }
 }
 
-fn switch(name: &str) -> Result<Option<bool>> {
+pub fn switch(name: &str) -> Result<Option<bool>> {
     match variable(name).as_deref() {
         None => Ok(None),
         Some("true" | "1" | "on") => Ok(Some(true)),

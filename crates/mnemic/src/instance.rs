@@ -11,6 +11,7 @@ use axum::routing::{MethodRouter, post};
 use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::EmbedderSlot;
+use mnemic_models::{ProviderOptions, Providers};
 use mnemic_server::http::ServerOptions;
 use mnemic_server::http::auth::bearer;
 use mnemic_server::http::origin::OriginOptions;
@@ -24,7 +25,7 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::model::{self, Fetch};
 use crate::owner::{DataDir, Owner};
-use crate::slots;
+use crate::{secret, slots};
 
 /// Where a passing owner is asked to make room for a server.
 pub const YIELD_PATH: &str = "/internal/yield";
@@ -59,11 +60,15 @@ impl Instance {
         let embedder = EmbedderSlot::new(model::first_state(&config.embedding));
         let slots = slots::open(&config.slots, &home)?;
         let clock = Arc::new(SystemClock);
-        let mnemic = Arc::new(
-            Mnemic::new(store.clone(), slots, embedder.clone(), clock)
-                .with_lease(config.job_lease)
-                .with_audit_days(config.audit_retention_days),
-        );
+        let providers = Arc::new(Providers::new(ProviderOptions::default())?);
+        let mut mnemic = Mnemic::new(store.clone(), slots, embedder.clone(), clock)
+            .with_lease(config.job_lease)
+            .with_audit_days(config.audit_retention_days)
+            .with_models(providers, config.models.clone());
+        if let Some(master_key) = secret::master_key(&home, dir)? {
+            mnemic = mnemic.with_master_key(master_key);
+        }
+        let mnemic = Arc::new(mnemic);
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
         }
@@ -146,6 +151,7 @@ fn app(
 ) -> Router {
     let wish = &config.limits;
     let mut limits = Limits::default();
+    limits.chat = config.chat;
     limits.requests_max = wish.concurrent_requests_max.unwrap_or(limits.requests_max);
     limits.body.bytes_max = wish.body_bytes_max.unwrap_or(limits.body.bytes_max);
     limits.rates.reads_per_second = wish.reads_per_second.unwrap_or(limits.rates.reads_per_second);

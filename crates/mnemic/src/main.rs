@@ -11,10 +11,12 @@ mod config;
 mod graves;
 mod home;
 mod instance;
+mod language;
 mod model;
 mod output;
 mod owner;
 mod progress;
+mod secret;
 mod slots;
 
 use std::io::IsTerminal as _;

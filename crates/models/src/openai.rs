@@ -6,21 +6,21 @@
 //! says is passed on only with the key struck out.
 
 mod answer;
-mod retry;
 
 use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use mnemic_core::embed::{Embedder, ModelStamp, Purpose};
-use mnemic_core::error::{Code, Error, Result};
+use mnemic_core::error::{Error, Result};
+use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
-use reqwest::{StatusCode, Url};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use self::retry::{Retries, is_temporary, retry_after};
-use crate::http::{Client, ClientOptions, describe, read_limited};
+use crate::endpoint::{Failed, bearer, below, unavailable};
+use crate::http::{Client, ClientOptions, read_limited};
+use crate::retry::Retries;
 use crate::weights::hex;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,8 +31,7 @@ const BATCH_BYTES_MAX: usize = 128 * 1024;
 const TEXT_BYTES_MAX: usize = 16 * 1024;
 /// JSON writes a number in up to about 25 bytes; the rest is room for what surrounds them.
 const ANSWER_BYTES_PER_TEXT_MAX: usize = 32 * DIMENSIONS_MAX;
-const REFUSAL_BYTES_MAX: usize = 64 * 1024;
-const REASON_CHARS_MAX: usize = 200;
+const WHO: &str = "the embedding endpoint";
 
 pub struct OpenAiOptions {
     /// Up to and with the version, such as `http://localhost:11434/v1`.
@@ -100,7 +99,7 @@ impl OpenAiEmbedder {
             redirects_max: 0,
             allow_private: options.allow_private,
         })?;
-        let url = endpoint(&options.base_url)?;
+        let url = below(&options.base_url, "embeddings")?;
         client.check(&url)?;
         let authorization = options.key.as_deref().map(bearer).transpose()?;
         let stamp = ModelStamp { name: options.model.clone(), hash: String::new(), dimensions: 0 };
@@ -119,12 +118,12 @@ impl OpenAiEmbedder {
 
     /// One request, tried again where that may help.
     async fn request(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>> {
-        let mut retries = Retries::new(purpose);
+        let mut retries = Retries::of(purpose);
         loop {
             let (error, asked) = match self.attempt(texts).await {
                 Ok(vectors) => return Ok(vectors),
-                Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::ForNow(error, asked)) => (error, asked),
+                Err(failed) => return Err(failed.into_error()),
             };
             let Some(pause) = retries.next(asked) else { return Err(error) };
             tracing::debug!(?pause, %error, "the embedding endpoint is asked again");
@@ -142,52 +141,14 @@ impl OpenAiEmbedder {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }
-        let response = request.send().await.map_err(|e| {
-            let error = unavailable(format!("the embedding endpoint: {}", describe(&e)));
-            if e.is_connect() && !is_refusal(&e) {
-                Failed::ForNow(error, None)
-            } else {
-                Failed::Finally(error)
-            }
-        })?;
-        let status = response.status();
-        if status.is_success() {
-            let bytes_max = (texts.len() + 1) * ANSWER_BYTES_PER_TEXT_MAX;
-            let body = read_limited(response, bytes_max).await?;
-            let expected = Some(self.stamp.dimensions).filter(|&dimensions| dimensions > 0);
-            return Ok(answer::parse(&body, texts.len(), expected)?);
+        let response = request.send().await.map_err(|e| Failed::to_send(WHO, &e))?;
+        if !response.status().is_success() {
+            return Err(Failed::of(WHO, response, self.options.key.as_deref()).await);
         }
-        let asked = retry_after(response.headers());
-        let error = match status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                unavailable("the embedding endpoint does not accept the key".to_owned())
-            }
-            _ if status.is_redirection() => {
-                unavailable("the embedding endpoint redirects, which is not followed".to_owned())
-            }
-            _ => {
-                let body = read_limited(response, REFUSAL_BYTES_MAX).await.unwrap_or_default();
-                let reason = self.reason(&body);
-                let code = status.as_u16();
-                unavailable(format!("the embedding endpoint answered with status {code}{reason}"))
-            }
-        };
-        if is_temporary(status) {
-            Err(Failed::ForNow(error, asked))
-        } else {
-            Err(Failed::Finally(error))
-        }
-    }
-
-    /// What the endpoint says is wrong, short, on one line and without the key.
-    fn reason(&self, body: &[u8]) -> String {
-        let Some(mut reason) = answer::reason(body) else { return String::new() };
-        if let Some(key) = self.options.key.as_deref().filter(|key| !key.is_empty()) {
-            reason = reason.replace(key, "…");
-        }
-        let clean = |c: char| if c.is_control() { ' ' } else { c };
-        let short: String = reason.chars().map(clean).take(REASON_CHARS_MAX).collect();
-        format!(": {short}")
+        let bytes_max = (texts.len() + 1) * ANSWER_BYTES_PER_TEXT_MAX;
+        let body = read_limited(response, bytes_max).await?;
+        let expected = Some(self.stamp.dimensions).filter(|&dimensions| dimensions > 0);
+        Ok(answer::parse(&body, texts.len(), expected)?)
     }
 }
 
@@ -210,45 +171,6 @@ impl Embedder for OpenAiEmbedder {
     }
 }
 
-enum Failed {
-    Finally(Error),
-    /// Worth another try, perhaps after a time that the endpoint asked for.
-    ForNow(Error, Option<Duration>),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Finally(error)
-    }
-}
-
-/// A refused address stays refused.
-fn is_refusal(error: &reqwest::Error) -> bool {
-    describe(error).contains(crate::http::REFUSED)
-}
-
-fn endpoint(base: &str) -> Result<Url> {
-    let url: Url = format!("{}/embeddings", base.trim_end_matches('/'))
-        .parse()
-        .map_err(|e| Error::invalid("base_url", "it is not an address").caused_by(e))?;
-    let is_plain = url.username().is_empty()
-        && url.password().is_none()
-        && url.query().is_none()
-        && url.fragment().is_none();
-    if !is_plain {
-        return Err(Error::invalid("base_url", "it must not carry credentials or a query"));
-    }
-    Ok(url)
-}
-
-fn bearer(key: &str) -> Result<HeaderValue> {
-    // The cause would be harmless, but nothing that has seen the key goes into an error.
-    let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-        .map_err(|_| Error::invalid("key", "it has characters that no key has"))?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
 /// What tells this model from every other.
 fn identity(url: &Url, model: &str, dimensions: usize) -> String {
     hex(Sha256::digest(format!("{url}\n{model}\n{dimensions}")).as_ref())
@@ -269,8 +191,4 @@ fn batch_len(texts: &[&str]) -> usize {
         bytes <= BATCH_BYTES_MAX
     };
     texts.iter().take(BATCH_TEXTS_MAX).take_while(fits).count().max(1)
-}
-
-fn unavailable(detail: String) -> Error {
-    Error::new(Code::ModelUnavailable, detail)
 }

@@ -22,6 +22,7 @@ use crate::http::origin::{self, OriginOptions};
 use crate::http::rate::{RateLimits, RateOptions};
 use crate::http::{metrics, observe, problem};
 use crate::mcp::{self, McpOptions};
+use crate::proxy::{self, ProxyOptions};
 use crate::rest;
 
 /// Limits on requests. Limits on connections are the server's.
@@ -34,6 +35,8 @@ pub struct Limits {
     pub job_timeout: Duration,
     pub body: BodyOptions,
     pub rates: RateOptions,
+    /// Of chats that are passed on.
+    pub chat: ProxyOptions,
 }
 
 impl Default for Limits {
@@ -44,6 +47,7 @@ impl Default for Limits {
             job_timeout: Duration::from_hours(1),
             body: BodyOptions::default(),
             rates: RateOptions::default(),
+            chat: ProxyOptions::default(),
         }
     }
 }
@@ -61,7 +65,7 @@ pub struct AppOptions {
     pub dotted_names: bool,
 }
 
-/// REST with its document, MCP at `/mcp` and the probes, behind one set of limits.
+/// REST with its document, MCP at `/mcp`, the chat proxy and the probes, behind one set of limits.
 pub fn app(mnemic: Arc<Mnemic>, options: AppOptions) -> Router {
     metrics::install();
     let health = rest::Health::new(Arc::clone(&mnemic), options.embedder, options.instance);
@@ -91,8 +95,10 @@ pub fn app(mnemic: Arc<Mnemic>, options: AppOptions) -> Router {
         allowed_hosts: vec![],
         ..McpOptions::default()
     };
+    let chats = chats(proxy::router(Arc::clone(&mnemic), limits.chat), &gate, limits, &places);
     let router = open
         .merge(v1)
+        .merge(chats)
         .nest("/mcp", mcp(mcp::router(mnemic, mcp_options), gate, limits, places))
         .fallback(rest::no_such_address);
     finish(router, options.origin)
@@ -126,6 +132,15 @@ fn mcp(router: Router, gate: Gate, limits: &Limits, places: Places) -> Router {
         .layer(from_fn_with_state(gate, meter))
         .layer(from_fn_with_state(body, body::guard))
         .layer(from_fn_with_state(places, shed))
+}
+
+/// The same for chats, which answer in OpenAI's form and have a time and a size of their own.
+fn chats(router: Router, gate: &Gate, limits: &Limits, places: &Places) -> Router {
+    let body = BodyOptions { bytes_max: limits.chat.body_bytes_max, ..limits.body };
+    router
+        .layer(from_fn_with_state(gate.clone(), meter))
+        .layer(from_fn_with_state(body, body::guard))
+        .layer(from_fn_with_state(places.clone(), shed))
 }
 
 /// The protocol library has a list of origins of its own, which knows less than the check that

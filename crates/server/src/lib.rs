@@ -3,8 +3,10 @@
 mod app;
 pub mod http;
 pub mod mcp;
+mod proxy;
 mod rest;
 pub mod wire;
 
 pub use app::{AppOptions, Limits, app};
 pub use http::{ServerOptions, serve};
+pub use proxy::ProxyOptions;

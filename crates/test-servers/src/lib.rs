@@ -9,7 +9,9 @@
 mod postgres;
 mod redis;
 mod tools;
+mod upstream;
 mod user;
 
 pub use postgres::{Postgres, postgres};
 pub use redis::{Redis, redis};
+pub use upstream::{Asked, Behaviour, Upstream};

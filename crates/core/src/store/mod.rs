@@ -20,6 +20,7 @@ mod procedure;
 mod profile;
 mod run;
 mod search;
+mod secret;
 mod timeline;
 mod token;
 mod vector;
@@ -45,6 +46,7 @@ pub use procedure::{StrategyStore, ToolStore};
 pub use profile::ProfileStore;
 pub use run::RunStore;
 pub use search::Search;
+pub use secret::SecretStore;
 pub use timeline::TimelineStore;
 pub use token::TokenStore;
 pub use vector::{Embedded, Unembedded, VectorStore};
@@ -65,6 +67,7 @@ use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::profile::UserProfile;
 use crate::run::Run;
+use crate::secret::Sealed;
 use crate::scratchpad::Scratchpad;
 use crate::strategy::Strategy;
 use crate::tool::Invocation;
@@ -239,6 +242,11 @@ pub enum Change {
     EraseScratchpad(Uuid),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
+    /// Keeps a secret in the place of the one of its name.
+    PutSecret(Sealed),
+    RemoveSecret {
+        name: String,
+    },
     /// Makes a domain, or gives it its description.
     PutDomain(Domain),
     /// Makes a domain unless there is one.
@@ -419,6 +427,7 @@ pub trait Store:
     + EntityStore
     + RunStore
     + AnswerStore
+    + SecretStore
     + JobStore
     + AuditStore
     + AccessStore

@@ -3,6 +3,7 @@
 mod archive;
 mod audit;
 mod backup;
+mod context;
 mod conversation;
 mod db;
 mod domain;
@@ -12,6 +13,7 @@ mod grant;
 mod job;
 mod memory;
 mod migrate;
+mod model;
 mod ontology;
 mod policy;
 mod profile;
@@ -32,6 +34,7 @@ use uuid::Uuid;
 pub use archive::{ExportArgs, ImportArgs};
 pub use audit::AuditArgs;
 pub use backup::BackupArgs;
+pub use context::{AskArgs, ContextArgs};
 pub use conversation::ConversationCommand;
 pub use db::DbCommand;
 pub use domain::DomainCommand;
@@ -41,6 +44,7 @@ pub use grant::{GrantCommand, PermissionArg};
 pub use job::JobsCommand;
 pub use memory::{MemoryCommand, RememberArgs};
 pub use migrate::MigrateArgs;
+pub use model::ModelCommand;
 pub use ontology::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
 pub use policy::{PolicyCommand, PolicyListArgs};
 pub use profile::ProfileCommand;
@@ -78,6 +82,10 @@ pub enum Command {
     Remember(RememberArgs),
     /// Find what was remembered
     Recall(RecallArgs),
+    /// Answer a question from memory, with citations
+    Ask(AskArgs),
+    /// Assemble what an agent should read before it answers
+    Context(ContextArgs),
     /// Make a memory a fact
     Promote { id: Uuid },
     /// Forget a memory
@@ -136,6 +144,9 @@ pub enum Command {
     /// Make, list and change the rules of domains
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Show the language model of the workspace, and set the key to it
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),

@@ -16,6 +16,7 @@ mod job;
 mod mcp;
 mod memory;
 mod migrate;
+mod model;
 mod ontology;
 mod policy;
 mod profile;
@@ -90,6 +91,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Domain(command) => domain::run(client, common, command).await,
         Command::Grant(command) => grant::run(client, common, command).await,
         Command::Policy(command) => policy::run(client, common, command).await,
+        Command::Model(command) => model::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,

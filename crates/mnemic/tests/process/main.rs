@@ -15,6 +15,7 @@ mod hand_over;
 mod kill;
 mod many;
 mod migrate;
+mod model;
 mod procedure;
 mod secret;
 mod serve;

@@ -17,19 +17,6 @@ struct Embedding {
     embedding: Vec<f32>,
 }
 
-#[derive(Deserialize)]
-struct Refusal {
-    error: Reason,
-}
-
-/// OpenAI wraps the message, others give it as it is.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Reason {
-    Wrapped { message: String },
-    Plain(String),
-}
-
 /// The vectors in the order of the texts, at unit length.
 pub(super) fn parse(body: &[u8], texts: usize, dimensions: Option<usize>) -> Result<Vec<Vec<f32>>> {
     let response: EmbeddingResponse = serde_json::from_slice(body)
@@ -54,13 +41,6 @@ pub(super) fn parse(body: &[u8], texts: usize, dimensions: Option<usize>) -> Res
         *slot = unit(embedding)?;
     }
     Ok(vectors)
-}
-
-/// The message of a refusal, if there is one.
-pub(super) fn reason(body: &[u8]) -> Option<String> {
-    match serde_json::from_slice::<Refusal>(body).ok()?.error {
-        Reason::Wrapped { message } | Reason::Plain(message) => Some(message),
-    }
 }
 
 fn unit(mut vector: Vec<f32>) -> Result<Vec<f32>> {
@@ -113,12 +93,5 @@ mod tests {
         assert!(problem(r#"{"data":[{"index":0,"embedding":[NaN]}]}"#, 1).contains("not a list"));
         let wide = format!(r#"{{"data":[{{"index":0,"embedding":[1{}]}}]}}"#, ",1".repeat(4096));
         assert!(problem(&wide, 1).contains("4097 dimensions"));
-    }
-
-    #[test]
-    fn finds_the_reason_in_either_form() {
-        assert_eq!(reason(br#"{"error":{"message":"no such model"}}"#).unwrap(), "no such model");
-        assert_eq!(reason(br#"{"error":"no such model"}"#).unwrap(), "no such model");
-        assert!(reason(b"<html>").is_none());
     }
 }

@@ -16,6 +16,7 @@ mod job;
 mod json;
 mod memory;
 mod memory_care;
+mod model;
 mod node;
 mod parameters;
 mod policy;
@@ -80,6 +81,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(timeline::router())
         .merge(erasure::router())
         .merge(token::router())
+        .merge(model::router())
 }
 
 /// Routes that need a token and may take long.

@@ -14,6 +14,7 @@ pub mod grant;
 pub mod health;
 pub mod job;
 pub mod memory;
+pub mod model;
 pub mod node;
 pub mod policy;
 pub mod profile;

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::audit::AuditLevelWire;
+use super::model::{ModelSettingsRequest, ModelSettingsResponse};
 use super::optional_object;
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -54,6 +55,8 @@ pub struct SettingsRequest {
     pub promotion: Option<PromotionSettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub tools: Option<ToolSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub model: Option<ModelSettingsRequest>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -114,6 +117,7 @@ pub struct SettingsResponse {
     pub audit: AuditSettingsResponse,
     pub promotion: PromotionSettingsResponse,
     pub tools: ToolSettingsResponse,
+    pub model: ModelSettingsResponse,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -154,6 +158,7 @@ impl From<Settings> for SettingsResponse {
             audit: AuditSettingsResponse { level: settings.audit.level.into() },
             promotion: PromotionSettingsResponse { confidence, access_count, conversations },
             tools: ToolSettingsResponse { keep_payloads: settings.tools.keep_payloads },
+            model: settings.model.into(),
         }
     }
 }

@@ -38,6 +38,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(15, "0015", "profile"),
     migration!(16, "0016", "scratchpad"),
     migration!(17, "0017", "timeline"),
+    migration!(18, "0018", "secret"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -42,6 +42,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(15, "0015", "profile"),
     migration!(16, "0016", "scratchpad"),
     migration!(17, "0017", "timeline"),
+    migration!(18, "0018", "secret"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

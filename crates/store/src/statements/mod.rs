@@ -21,6 +21,7 @@ pub(crate) mod participant;
 pub(crate) mod profile;
 pub(crate) mod run;
 pub(crate) mod scratchpad;
+pub(crate) mod secret;
 pub(crate) mod sighting;
 pub(crate) mod strategy;
 pub(crate) mod timeline;
@@ -68,6 +69,7 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         profile::ALL,
         scratchpad::ALL,
         timeline::ALL,
+        secret::ALL,
     ]
     .into_iter()
     .flatten()

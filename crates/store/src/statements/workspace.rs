@@ -83,6 +83,7 @@ macro_rules! contents {
 }
 
 contents![
+    "secrets",
     "sightings",
     "episodes",
     "turns",

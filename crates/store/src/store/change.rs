@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::statements::{
     access, answer, audit, conversation, edge, episode, erasure, goal, job, memory, node, profile,
-    run, scratchpad, sighting, strategy, timeline, tool, turn, vector, walk,
+    run, scratchpad, secret, sighting, strategy, timeline, tool, turn, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -115,6 +115,8 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
             erase_beside(batch, *id, scratchpad::erase(*id).counted("scratchpads"))
         }
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
+        Change::PutSecret(sealed) => batch.push(secret::put(sealed)),
+        Change::RemoveSecret { name } => batch.push(secret::remove(name)),
         Change::PutDomain(domain) => batch.push(access::put_domain(domain)),
         Change::EnsureDomain(domain) => batch.push(access::ensure_domain(domain)),
         Change::AddPolicy(policy) => batch.push(access::add_policy(policy)),

@@ -15,6 +15,7 @@ mod node;
 mod profile;
 mod run;
 mod search;
+mod secret;
 mod strategy;
 mod timeline;
 mod token;

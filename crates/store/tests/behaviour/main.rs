@@ -30,6 +30,7 @@ mod place;
 mod profile;
 mod promotion;
 mod recall;
+mod secret;
 mod session;
 mod slot;
 mod strategy;
@@ -305,6 +306,10 @@ macro_rules! behaviour {
                 the_audit_is_for_admins_and_members_of_its_workspace
                 entries_are_listed_page_by_page
                 who_may_not_read_a_domain_learns_nothing_of_it
+            }
+            behaviour! { in secret, $open:
+                a_key_is_kept_encrypted_replaced_and_forgotten
+                a_key_needs_the_master_key_it_was_kept_with
             }
             behaviour! { in promotion, $open:
                 each_threshold_holds_on_both_sides

@@ -192,6 +192,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("profiles", 0),
         ("runs", 1),
         ("scratchpads", 0),
+        ("secrets", 0),
         ("sightings", 0),
         ("slots", 0),
         ("strategies", 0),

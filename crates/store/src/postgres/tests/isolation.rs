@@ -114,6 +114,7 @@ fn fill_all(name: &str, number: u128) {
              NULL, {at}, NULL FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO citations SELECT '{ws}', 'run', id FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO answers VALUES ('{ws}', 'key', 'f', '{{}}', {at});
+         INSERT INTO secrets VALUES ('{ws}', 'model_key', 'openai', 'id', '\\x01', {at});
          INSERT INTO sightings SELECT '{ws}', id, 'c' FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO domains VALUES ('{ws}', 'd', NULL, 'test', {at});
          INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,

@@ -10,19 +10,22 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 /// Somebody waits for a query, nobody for a document.
 const QUERY_RETRIES_MAX: u32 = 1;
 const DOCUMENT_RETRIES_MAX: u32 = 4;
+const COMPLETION_RETRIES_MAX: u32 = 2;
 const PAUSE_FIRST: Duration = Duration::from_millis(250);
 /// The longest pause that an endpoint may ask for; beyond it the caller is told at once.
 const QUERY_PAUSE_MAX: Duration = Duration::from_secs(2);
 const DOCUMENT_PAUSE_MAX: Duration = Duration::from_secs(30);
+const COMPLETION_PAUSE_MAX: Duration = Duration::from_secs(20);
 
-pub(super) struct Retries {
+pub(crate) struct Retries {
     left: u32,
     pause: Duration,
     pause_max: Duration,
 }
 
 impl Retries {
-    pub(super) fn new(purpose: Purpose) -> Self {
+    /// For embedding.
+    pub(crate) fn of(purpose: Purpose) -> Self {
         let (left, pause_max) = match purpose {
             Purpose::Query => (QUERY_RETRIES_MAX, QUERY_PAUSE_MAX),
             Purpose::Document => (DOCUMENT_RETRIES_MAX, DOCUMENT_PAUSE_MAX),
@@ -30,8 +33,13 @@ impl Retries {
         Self { left, pause: PAUSE_FIRST, pause_max }
     }
 
+    /// For answers of language models: few, since each may take long.
+    pub(crate) fn of_completion() -> Self {
+        Self { left: COMPLETION_RETRIES_MAX, pause: PAUSE_FIRST, pause_max: COMPLETION_PAUSE_MAX }
+    }
+
     /// The pause before the next attempt, or none if there should be none.
-    pub(super) fn next(&mut self, asked: Option<Duration>) -> Option<Duration> {
+    pub(crate) fn next(&mut self, asked: Option<Duration>) -> Option<Duration> {
         let asked = asked.unwrap_or_default();
         if self.left == 0 || asked > self.pause_max {
             return None;
@@ -43,12 +51,12 @@ impl Retries {
     }
 }
 
-pub(super) fn is_temporary(status: StatusCode) -> bool {
+pub(crate) fn is_temporary(status: StatusCode) -> bool {
     status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error()
 }
 
 /// The header in its form of seconds; the other form, a date, is left to our own pauses.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
@@ -64,7 +72,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_end() {
-        let mut retries = Retries::new(Purpose::Document);
+        let mut retries = Retries::of(Purpose::Document);
         let pauses: Vec<_> = std::iter::from_fn(|| retries.next(None)).collect();
         assert_eq!(pauses.len(), 4);
         assert!(pauses[0] >= PAUSE_FIRST / 2 && pauses[0] <= PAUSE_FIRST * 3 / 2);
@@ -73,7 +81,7 @@ mod tests {
 
     #[test]
     fn an_asked_pause_is_kept_within_its_bound() {
-        let mut retries = Retries::new(Purpose::Query);
+        let mut retries = Retries::of(Purpose::Query);
         assert!(retries.next(Some(Duration::from_hours(1))).is_none());
         assert_eq!(retries.next(Some(Duration::from_secs(2))), Some(Duration::from_secs(2)));
         assert!(retries.next(None).is_none());
