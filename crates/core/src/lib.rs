@@ -13,6 +13,7 @@ pub mod edge;
 pub mod embed;
 pub mod erasure;
 pub mod error;
+pub mod extraction;
 mod fill;
 pub mod grant;
 pub mod ids;
