@@ -13,10 +13,12 @@ use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Linked;
 use crate::error::{Code, Error, Kind, Result};
+use crate::learning::Learned;
 use crate::memory::{Imported, Memory, Purged};
 use crate::node::{Node, SplitNode, Upserted};
 use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
+use crate::review::Review;
 use crate::run::Citations;
 use crate::store::Change;
 
@@ -53,6 +55,8 @@ impl Told for Purged {}
 impl Told for Conversation {}
 impl Told for Vec<Turn> {}
 impl Told for Option<Episode> {}
+impl Told for Learned {}
+impl Told for Review {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 

@@ -45,6 +45,7 @@ ids! {
     NodeId, "node";
     TurnId, "turn";
     EpisodeId, "episode";
+    ReviewId, "review";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

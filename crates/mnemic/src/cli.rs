@@ -70,6 +70,9 @@ pub enum Command {
     /// Make, list and change the rules of domains
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// List contradictions that were found, and decide them
+    #[command(subcommand)]
+    Review(ReviewCommand),
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),
@@ -665,6 +668,33 @@ pub struct PolicyListArgs {
     pub limit: Option<usize>,
     #[arg(long)]
     pub cursor: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ReviewCommand {
+    /// Show those that are open, newest first
+    List {
+        /// Show those that are decided instead
+        #[arg(long)]
+        decided: bool,
+        #[arg(long)]
+        limit: Option<usize>,
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+    /// Decide one
+    Resolve { id: Uuid, decision: DecisionArg },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum DecisionArg {
+    /// The new memory replaces the old one
+    KeepNew,
+    /// The old memory replaces the new one
+    KeepOld,
+    /// Both hold
+    KeepBoth,
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,6 +4,7 @@
 //! A conversation comes to be when somebody makes it, or with its first turn.
 
 mod episode;
+mod retelling;
 mod summary;
 mod turn;
 
@@ -125,7 +126,7 @@ impl Mnemic {
         Ok(Page::cut(LIST, found, limit, |conversation| Position::After(conversation.key)))
     }
 
-    async fn present_conversation(
+    pub(crate) async fn present_conversation(
         &self,
         principal: &Principal,
         id: &ConversationId,

@@ -63,7 +63,7 @@ pub(super) fn extract(turns: &[Turn]) -> String {
 }
 
 /// The speakers' names, longest first, each with what stands in its place.
-fn names(turns: &[Turn]) -> Vec<(String, String)> {
+pub(super) fn names(turns: &[Turn]) -> Vec<(String, String)> {
     let mut names = HashMap::new();
     for turn in turns {
         if let Some(speaker) = &turn.speaker {
@@ -135,7 +135,7 @@ fn retell(sentence: &Sentence<'_>, names: &[(String, String)]) -> String {
 }
 
 /// Words, with their apostrophes, and what stands between them.
-fn pieces(text: &str) -> Vec<&str> {
+pub(super) fn pieces(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '\'' || c == '’';
     let mut pieces = Vec::new();
     let mut start = 0;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use attribute::Attribute;
 pub use certainty::Certainty;
-pub(crate) use likeness::Likeness;
+pub(crate) use likeness::{COSINE_MIN, Likeness};
 pub(crate) use model::with_model;
 
 use crate::conversation::Turn;
@@ -172,4 +172,4 @@ impl Gathering {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

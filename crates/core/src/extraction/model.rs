@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::likeness::Likeness;
-use super::{Certainty, Extraction, FoundEntity, FoundFact, FoundRelation, junk};
+use super::{Certainty, Extraction, FoundEntity, FoundFact, FoundRelation, Gathering, junk};
 use crate::conversation::Turn;
 use crate::edge::check_relation;
 use crate::error::{Code, Error, Result};
@@ -151,18 +151,19 @@ fn parse(answer: &str, turns: &[&Turn]) -> Result<Extraction> {
     if answer.facts.len() > FACTS_MAX {
         return Err(unfit("it has too many facts"));
     }
-    let facts = answer.facts.into_iter().map(|fact| fact.check(turns));
-    let relations = answer.relations.into_iter().map(Relation::check);
-    let entities = answer.entities.into_iter().map(|entity| {
-        check_name("name", &entity.name)?;
-        let known = KINDS.contains(&entity.kind.as_str());
-        Ok(if known { entity } else { FoundEntity { kind: "entity".to_owned(), ..entity } })
-    });
-    Ok(Extraction {
-        entities: entities.collect::<Result<_>>()?,
-        facts: facts.collect::<Result<_>>()?,
-        relations: relations.collect::<Result<_>>()?,
-    })
+    let mut gathering = Gathering::default();
+    for FoundEntity { name, kind } in answer.entities {
+        check_name("name", &name)?;
+        let known = KINDS.iter().find(|known| **known == kind);
+        gathering.entity(&name, known.copied().unwrap_or(crate::node::ENTITY));
+    }
+    for fact in answer.facts {
+        gathering.fact(fact.check(turns)?);
+    }
+    for relation in answer.relations {
+        gathering.relation(relation.check()?);
+    }
+    Ok(gathering.finish())
 }
 
 impl Fact {

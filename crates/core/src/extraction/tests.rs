@@ -6,7 +6,7 @@ use crate::node::Properties;
 /// Said on Sunday, 1 March 2026.
 const SAID: &str = "2026-03-01T12:00:00Z";
 
-pub(super) fn turn(role: &str, content: &str) -> Turn {
+pub(crate) fn turn(role: &str, content: &str) -> Turn {
     Turn {
         id: TurnId(Uuid::now_v7()),
         conversation_id: "c".to_owned(),

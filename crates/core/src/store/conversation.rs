@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::conversation::{Conversation, ConversationFilter, Episode, Turn, TurnSpan};
 use crate::error::Result;
@@ -36,6 +37,38 @@ pub trait ConversationStore {
         indexes: &[i64],
         times: &[Timestamp],
     ) -> Result<Vec<Turn>>;
+    /// Turns of a conversation that nobody has learned from, in order.
+    async fn list_unlearned(
+        &self,
+        scope: Scope,
+        conversation: &str,
+        limit: usize,
+    ) -> Result<Vec<Turn>>;
+    /// Conversations with such turns, and how many: where nothing was stored since, or at least
+    /// so many turns were.
+    async fn list_unlearned_conversations(
+        &self,
+        scope: Scope,
+        quiet_since: Timestamp,
+        turns_min: usize,
+        limit: usize,
+    ) -> Result<Vec<(String, u64)>>;
+    /// Those with more turns than so many, oldest first.
+    async fn list_long_conversations(
+        &self,
+        scope: Scope,
+        turns: i64,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>>;
+    /// Those that are not archived and in which nothing was said since, oldest first.
+    async fn list_dormant_conversations(
+        &self,
+        scope: Scope,
+        before: Timestamp,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>>;
     async fn lookup_episode(&self, scope: Scope, id: EpisodeId) -> Result<Option<Episode>>;
     /// Those of a conversation that are not deleted, newest first.
     async fn list_episodes(

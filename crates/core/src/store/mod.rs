@@ -12,9 +12,11 @@ mod conversation;
 mod edge;
 mod entity;
 mod erasure;
+mod fading;
 mod job;
 mod memory;
 mod node;
+mod review;
 mod run;
 mod search;
 mod token;
@@ -33,9 +35,11 @@ pub use conversation::ConversationStore;
 pub use edge::EdgeStore;
 pub use entity::EntityStore;
 pub use erasure::{Epilogue, ErasureStore, TombstoneChange};
+pub use fading::{Faded, FadingStore};
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
+pub use review::ReviewStore;
 pub use run::RunStore;
 pub use search::Search;
 pub use token::TokenStore;
@@ -54,6 +58,7 @@ use crate::memory::Memory;
 use crate::node::{Node, Slice};
 use crate::policy::Policy;
 use crate::principal::Scope;
+use crate::review::Review;
 use crate::run::Run;
 
 /// One change of a workspace's records.
@@ -179,6 +184,29 @@ pub enum Change {
     AddEpisode(Episode),
     /// The stored revision must be the one before.
     UpdateEpisode(Episode),
+    /// Says that a turn was learned from; one that was before is a lost race.
+    LearnTurn {
+        id: TurnId,
+        at: Timestamp,
+    },
+    /// Says in which conversation a memory came up.
+    AddSighting {
+        memory_id: MemoryId,
+        conversation: String,
+    },
+    AddReview(Review),
+    /// The stored revision must be the one before.
+    UpdateReview(Review),
+    /// Writes what time has left of an entity's salience, if it is still as it was read.
+    FadeNode(Faded),
+    /// The same for the confidence in a memory.
+    FadeMemory(Faded),
+    /// A node that is salient, was looked at or has a live memory about it by now is a lost race.
+    RequireForgotten {
+        id: NodeId,
+        salience: f64,
+        accessed: Timestamp,
+    },
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Makes a domain, or gives it its description.
@@ -235,6 +263,7 @@ impl Change {
             | Self::UpdateEdge { edge, .. }
             | Self::CloseEdge { edge, .. } => Some(edge.id.0),
             Self::MoveEdge { id, .. } => Some(id.0),
+            Self::AddReview(review) | Self::UpdateReview(review) => Some(review.id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::EraseTurn(id) => Some(id.0),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
@@ -334,6 +363,8 @@ pub trait Store:
     + AuditStore
     + AccessStore
     + ConversationStore
+    + ReviewStore
+    + FadingStore
     + ErasureStore
     + VectorStore
     + Search

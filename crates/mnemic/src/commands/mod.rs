@@ -18,6 +18,7 @@ mod migrate;
 mod ontology;
 mod policy;
 mod recall;
+mod review;
 mod run;
 mod serve;
 mod slot;
@@ -78,6 +79,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Domain(command) => domain::run(client, common, command).await,
         Command::Grant(command) => grant::run(client, common, command).await,
         Command::Policy(command) => policy::run(client, common, command).await,
+        Command::Review(command) => review::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,

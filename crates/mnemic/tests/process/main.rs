@@ -15,6 +15,7 @@ mod hand_over;
 mod kill;
 mod many;
 mod migrate;
+mod rollup;
 mod secret;
 mod serve;
 mod setting;

@@ -22,6 +22,7 @@ mod policy;
 mod prompt;
 mod recall;
 mod resource;
+mod review;
 mod run;
 mod schema;
 mod slot;

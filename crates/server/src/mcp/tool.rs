@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{
     Profile, audit, conversation, domain, erasure, grant, input, job, memory, ontology, policy,
-    recall, run, schema, slot, workspace,
+    recall, review, run, schema, slot, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
@@ -191,6 +191,7 @@ impl Table {
             memory::tools(),
             conversation::tools(),
             ontology::tools(),
+            review::tools(),
             run::tools(),
             slot::tools(),
             workspace::tools(),

@@ -20,6 +20,7 @@ mod parameters;
 mod policy;
 mod recall;
 mod responses;
+mod review;
 mod run;
 mod slot;
 mod token;
@@ -61,6 +62,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(domain::router())
         .merge(grant::router())
         .merge(policy::router())
+        .merge(review::router())
         .merge(run::router())
         .merge(recall::router())
         .merge(slot::router())

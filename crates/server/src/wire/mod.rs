@@ -16,6 +16,7 @@ pub mod memory;
 pub mod node;
 pub mod policy;
 pub mod recall;
+pub mod review;
 pub mod run;
 pub mod slot;
 pub mod token;

@@ -13,6 +13,7 @@ mod matrix;
 mod memory;
 mod node;
 mod openapi;
+mod review;
 mod run;
 mod slot;
 mod token;

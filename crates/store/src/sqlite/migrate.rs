@@ -34,6 +34,8 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(7, "0007", "node"),
     migration!(8, "0008", "erasure"),
     migration!(9, "0009", "conversation"),
+    migration!(10, "0010", "review"),
+    migration!(11, "0011", "learning"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

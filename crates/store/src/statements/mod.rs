@@ -12,10 +12,12 @@ pub(crate) mod edge;
 pub(crate) mod entity;
 pub(crate) mod episode;
 pub(crate) mod erasure;
+pub(crate) mod fading;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod node_search;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod sighting;
 pub(crate) mod token;
@@ -54,6 +56,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         conversation::ALL,
         turn::ALL,
         episode::ALL,
+        review::ALL,
+        fading::ALL,
     ]
     .into_iter()
     .flatten()

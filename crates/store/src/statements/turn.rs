@@ -1,5 +1,6 @@
 //! Turns. `place` is a turn's index, which SQL has another use for.
 
+use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::conversation::{Turn, TurnSpan};
 use mnemic_core::ids::TurnId;
@@ -35,6 +36,27 @@ pub(crate) static FIND_AT: Statement =
 pub(crate) static FIND_BY_TIME: Statement =
     select!("turn.find_by_time", "conversation_id = $2 AND at = $3 ORDER BY place");
 
+pub(crate) static LIST_UNLEARNED: Statement = select!(
+    "turn.list_unlearned",
+    "conversation_id = $2 AND learned_at IS NULL ORDER BY place LIMIT $3"
+);
+
+/// Conversations with turns that nobody has learned from, where nothing was said since or much
+/// was.
+pub(crate) static UNLEARNED: Statement = Statement::workspace(
+    "turn.unlearned",
+    "SELECT conversation_id, count(*) AS rows FROM turns
+     WHERE workspace_id = $1 AND learned_at IS NULL
+     GROUP BY conversation_id HAVING max(created_at) <= $2 OR count(*) >= $3
+     ORDER BY conversation_id LIMIT $4",
+);
+
+static LEARN: Statement = Statement::workspace(
+    "turn.learn",
+    "UPDATE turns SET learned_at = $3
+     WHERE workspace_id = $1 AND id = $2 AND learned_at IS NULL",
+);
+
 static ADD: Statement = Statement::workspace(
     "turn.add",
     concat!(
@@ -48,8 +70,17 @@ static ADD: Statement = Statement::workspace(
 static ERASE: Statement =
     Statement::workspace("turn.erase", "DELETE FROM turns WHERE workspace_id = $1 AND id = $2");
 
-pub(crate) static ALL: &[&Statement] =
-    &[&ERASE, &LIST_FROM, &LIST_LAST, &FIND_AT, &FIND_BY_TIME, &ADD];
+pub(crate) static ALL: &[&Statement] = &[
+    &LIST_UNLEARNED,
+    &UNLEARNED,
+    &LEARN,
+    &ERASE,
+    &LIST_FROM,
+    &LIST_LAST,
+    &FIND_AT,
+    &FIND_BY_TIME,
+    &ADD,
+];
 
 pub(crate) fn list(
     conversation: &str,
@@ -80,6 +111,23 @@ pub(crate) fn add(new: &Turn) -> Step {
         new.created_at,
     ];
     exactly_one(&ADD, params)
+}
+
+/// A turn that is gone, or that somebody has learned from, is a lost race.
+pub(crate) fn learn(id: TurnId, at: Timestamp) -> Step {
+    exactly_one(&LEARN, values![id.0, at])
+}
+
+pub(crate) fn unlearned(conversation: &str, limit: usize) -> Vec<Value> {
+    values![conversation, rows(limit)]
+}
+
+pub(crate) fn unlearned_conversations(
+    quiet_since: Timestamp,
+    turns_min: usize,
+    limit: usize,
+) -> Vec<Value> {
+    values![quiet_since, rows(turns_min), rows(limit)]
 }
 
 /// A turn that is no longer there is a lost race.

@@ -83,6 +83,7 @@ macro_rules! contents {
 }
 
 contents![
+    "reviews",
     "sightings",
     "episodes",
     "turns",

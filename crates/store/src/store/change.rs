@@ -6,8 +6,8 @@ use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, erasure, job, memory, node, run, sighting,
-    turn, vector, walk,
+    access, answer, audit, conversation, edge, episode, erasure, fading, job, memory, node, review,
+    run, sighting, turn, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -73,6 +73,17 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         }
         Change::AddEpisode(new) => batch.push(episode::add(new)),
         Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
+        Change::LearnTurn { id, at } => batch.push(turn::learn(*id, *at)),
+        Change::AddSighting { memory_id, conversation } => {
+            batch.push(sighting::add(*memory_id, conversation))
+        }
+        Change::AddReview(new) => batch.push(review::add(new)),
+        Change::UpdateReview(changed) => batch.push(review::update(changed)),
+        Change::FadeNode(faded) => batch.push(fading::fade_node(faded)),
+        Change::FadeMemory(faded) => batch.push(fading::fade_memory(faded)),
+        Change::RequireForgotten { id, salience, accessed } => {
+            batch.push(fading::require_forgotten(id.0, *salience, *accessed))
+        }
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
         Change::PutDomain(domain) => batch.push(access::put_domain(domain)),
         Change::EnsureDomain(domain) => batch.push(access::ensure_domain(domain)),
@@ -92,6 +103,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) -> &mut Batch {
         .push(edge::erase_of(id.0).counted("edges"))
         .push(run::erase_citations(id).counted("citations"))
         .push(sighting::erase_of(id).counted("sightings"))
+        .push(review::erase_of(id).counted("reviews"))
         .push(answer::erase_of(id.0).counted("answers"))
         .push(audit::erase_of(id.0).counted("audit_details"))
         .push(erasure::erase_owner(id.0))

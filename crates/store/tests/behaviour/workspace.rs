@@ -188,6 +188,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("nodes", 1),
         ("owners", 0),
         ("policies", 0),
+        ("reviews", 0),
         ("runs", 1),
         ("sightings", 0),
         ("slots", 0),

@@ -115,6 +115,8 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO citations SELECT '{ws}', 'run', id FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO answers VALUES ('{ws}', 'key', 'f', '{{}}', {at});
          INSERT INTO sightings SELECT '{ws}', id, 'c' FROM memories WHERE workspace_id = '{ws}';
+         INSERT INTO reviews SELECT '{ws}', gen_random_uuid(), 't', id, id, {at}, NULL, NULL, 1
+             FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO domains VALUES ('{ws}', 'd', NULL, 'test', {at});
          INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,
              'test', {at}, {at}, 1);
