@@ -14,7 +14,7 @@ use crate::language::{LanguageModel, Prompt};
 const TOKENS_MAX: u32 = 1_024;
 const CHARS_MIN: usize = 40;
 const CHARS_MAX: usize = 4_000;
-/// A run of so many words that a turn has too is a quotation; more of it than this is an echo.
+/// A run of so many words that the turns have too is a quotation; more of it than this is an echo.
 const ECHO_WORDS: usize = 6;
 const ECHO_SHARE: f64 = 0.5;
 
@@ -57,8 +57,9 @@ fn sound(summary: &str, turns: &[Turn]) -> Result<String> {
     if summary.contains("<turns>") || summary.contains("</turns>") || echoes(&summary, SYSTEM) {
         return Err(unsound("echoes the prompt"));
     }
-    if turns.iter().any(|turn| echoes(&summary, &turn.content)) {
-        return Err(unsound("echoes a turn"));
+    let said: Vec<_> = turns.iter().map(|turn| turn.content.as_str()).collect();
+    if echoes(&summary, &said.join(" ")) {
+        return Err(unsound("echoes the turns"));
     }
     if speaks(&summary) {
         return Err(unsound("is not in the third person"));

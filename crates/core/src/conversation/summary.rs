@@ -39,7 +39,8 @@ pub(super) fn extract(turns: &[Turn]) -> String {
     let sentences = sentences(turns);
     let weights = weights(&sentences);
     let score = |sentence: &Sentence<'_>| {
-        let distinct: HashSet<_> = sentence.words.iter().collect();
+        // In one order always: sums of the same figures in another may differ in their last place.
+        let distinct: BTreeSet<_> = sentence.words.iter().collect();
         let sum: f64 = distinct.iter().filter_map(|word| weights.get(word.as_str())).sum();
         sum / (4.0 + sentence.words.len() as f64).sqrt()
     };

@@ -245,7 +245,7 @@ pub(crate) async fn an_unknown_job_is_named(w: World) {
     let refused = seen(w.mnemic.run_job(&w.operator, "tidy", false).await);
     assert_eq!(refused.0, "invalid_field");
     assert!(
-        refused.1.contains("`tidy` is not one of audit-retention, cleanup, promote, reembed"),
+        refused.1.contains("`tidy` is not one of audit-retention, cleanup, consolidate, decay, "),
         "{}",
         refused.1
     );

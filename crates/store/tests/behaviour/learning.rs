@@ -162,7 +162,7 @@ pub(crate) async fn the_new_replaces_the_old_by_default(w: World) {
     let old = w.get(&w.operator, old.id).await;
     assert_eq!(old.superseded_by, Some(new.id));
     assert_eq!(old.valid_to, new.valid_from, "it was true until then");
-    let walk = Traversal { ids: vec![new.id.0], ..Traversal::default() };
+    let walk = Traversal { ids: vec![new.id.0], depth: 1, ..Traversal::default() };
     let graph = w.mnemic.traverse(&w.operator, &walk).await.unwrap();
     assert!(graph.edges.iter().any(|edge| edge.relation == "SUPERSEDES"), "{:?}", graph.edges);
 }
@@ -232,7 +232,7 @@ pub(crate) async fn relations_join_entities_and_end_with_their_time(w: World) {
         let hits = w.mnemic.search_nodes(&w.operator, &search).await.unwrap();
         let ana = &hits.iter().find(|hit| hit.node.name == "Ana").unwrap().node;
         assert_eq!(ana.node_type, "person");
-        let walk = Traversal { ids: vec![ana.id.0], ..Traversal::default() };
+        let walk = Traversal { ids: vec![ana.id.0], depth: 1, ..Traversal::default() };
         let graph = w.mnemic.traverse(&w.operator, &walk).await.unwrap();
         let mut relations: Vec<_> = graph.edges.into_iter().map(|edge| edge.relation).collect();
         relations.retain(|relation| relation != "ABOUT");
@@ -347,7 +347,6 @@ pub(crate) async fn what_means_the_same_is_no_twin(mut w: World) {
     let mnemic = w.with_model(Scripted::new(&[&first, &second]));
     w.say("c", "my hens, you know").await;
     mnemic.learn(&w.as_operator(), "c").await.unwrap();
-    crate::recall::all_have_vectors(&w, &w.operator).await;
     w.mnemic.embed_all().await.unwrap();
     w.say("d", "my hens again").await;
     let learned = mnemic.learn(&w.as_operator(), "d").await.unwrap();
