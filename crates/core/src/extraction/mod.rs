@@ -4,10 +4,12 @@
 //! same turns. They prefer to miss something over storing junk. A model draws out the same by
 //! [`with_model`]; whoever made it is written beside it.
 
+mod amend;
 mod attribute;
 mod certainty;
 mod correction;
 mod event;
+mod habit;
 mod junk;
 mod likeness;
 mod model;
@@ -96,7 +98,7 @@ pub fn by_rules(turns: &[Turn]) -> Extraction {
                 continue;
             }
             for clause in sentence.clauses() {
-                rule::read(&clause, &speaker, turn, &mut gathering);
+                rule::read(&clause, speaker.as_ref(), turn, &mut gathering);
             }
         }
     }

@@ -135,7 +135,8 @@ struct Fact {
 #[serde(deny_unknown_fields)]
 struct Relation {
     source: String,
-    relation: String,
+    #[serde(rename = "relation")]
+    name: String,
     target: String,
     valid_from: Option<Timestamp>,
     valid_to: Option<Timestamp>,
@@ -197,14 +198,14 @@ impl Fact {
 
 impl Relation {
     fn check(self) -> Result<FoundRelation> {
-        check_relation("relation", &self.relation)?;
+        check_relation("relation", &self.name)?;
         check_name("source", &self.source)?;
         check_name("target", &self.target)?;
         check_validity(self.valid_from, self.valid_to)?;
         Ok(FoundRelation {
-            exclusive: matches!(self.relation.as_str(), "WORKS_FOR" | "LOCATED_IN"),
+            exclusive: matches!(self.name.as_str(), "WORKS_FOR" | "LOCATED_IN"),
             source: self.source,
-            relation: self.relation,
+            relation: self.name,
             target: self.target,
             valid_from: self.valid_from,
             valid_to: self.valid_to,

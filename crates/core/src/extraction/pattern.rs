@@ -309,7 +309,7 @@ fn fits(kind: &str, taken: &[Word], is_lower: bool) -> bool {
                 && !first.is(PRONOUNS)
                 && !first.is(&["home", "night", "work", "least", "all", "once", "not"])
         }
-        "place" | "org" | "name" => true,
+        "place" | "org" | "name" | "rest" => true,
         "ajob" => first.is(&["a", "an", "the"]) && is_occupation(last) && taken.len() <= 6,
         "trait" => taken.len() == 1 && first.is(TRAITS),
         "possession" => {
@@ -322,8 +322,7 @@ fn fits(kind: &str, taken: &[Word], is_lower: bool) -> bool {
         "figure" => taken.iter().any(|word| {
             word.lower.contains(|c: char| c.is_ascii_digit()) || word.lower.contains('@')
         }),
-        "rest" => true,
-        _ => !first.is(PRONOUNS) && !(taken.len() == 1 && first.is(DETERMINERS)),
+        _ => !first.is(PRONOUNS) && (taken.len() > 1 || !first.is(DETERMINERS)),
     }
 }
 

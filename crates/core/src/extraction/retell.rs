@@ -8,15 +8,11 @@ pub(super) fn third_person(words: &[Word]) -> String {
         .iter()
         .map(|word| {
             let told = match word.lower.as_str() {
-                "i" => "they",
-                "me" => "them",
-                "my" => "their",
-                "mine" => "theirs",
+                "i" | "we" => "they",
+                "me" | "us" => "them",
+                "my" | "our" => "their",
+                "mine" | "ours" => "theirs",
                 "myself" => "themselves",
-                "we" => "they",
-                "us" => "them",
-                "our" => "their",
-                "ours" => "theirs",
                 "am" => "are",
                 "you" => "the assistant",
                 "your" => "the assistant's",

@@ -1,8 +1,10 @@
 //! A clause becomes facts: the subject is read, then what the rules know to be said of it.
 
+use super::amend::amend;
 use super::attribute::Attribute;
 use super::certainty::{Certainty, unhedge};
 use super::correction::{self, Tone};
+use super::habit::habit;
 use super::pattern::{Bound, Taken, bind, capital};
 use super::retell::third_person;
 use super::sentence::{Clause, Word};
@@ -14,51 +16,6 @@ use crate::conversation::Turn;
 use crate::memory::Temporal;
 
 const CONTENT_CHARS_MAX: usize = 300;
-/// What an assistant may be told to do always or never.
-const HABITS: &[&str] = &[
-    "reply",
-    "answer",
-    "use",
-    "write",
-    "format",
-    "ask",
-    "include",
-    "call",
-    "send",
-    "show",
-    "run",
-    "check",
-    "keep",
-    "respond",
-    "speak",
-    "give",
-    "add",
-    "put",
-    "sign",
-    "cite",
-    "address",
-    "translate",
-    "test",
-    "explain",
-    "start",
-    "end",
-    "commit",
-    "push",
-    "prefer",
-    "mention",
-    "quote",
-    "make",
-    "round",
-    "convert",
-    "suggest",
-    "schedule",
-    "book",
-    "remind",
-    "avoid",
-    "delete",
-    "print",
-];
-
 /// What is known of a clause while its facts are gathered.
 struct Reading<'r> {
     turn: &'r Turn,
@@ -71,7 +28,7 @@ struct Reading<'r> {
 /// Reads a clause and adds what it says.
 pub(super) fn read(
     clause: &Clause,
-    speaker: &Option<String>,
+    speaker: Option<&String>,
     turn: &Turn,
     gathering: &mut Gathering,
 ) {
@@ -81,7 +38,6 @@ pub(super) fn read(
     if amend(&words, tone, turn, gathering) {
         return;
     }
-    let speaker = speaker.as_ref();
     if let Some(told) = habit(&words) {
         let subject = Subject { length: 0, ..speaking(speaker) };
         let reading = Reading { turn, subject, period: None, tone, hedged };
@@ -139,58 +95,6 @@ fn lean(words: &[Word]) -> Lean {
 fn speaking(speaker: Option<&String>) -> Subject {
     let (text, name) = (capital(&subject::called(speaker)), speaker.cloned());
     Subject { class: Class::Speaker, text, name, kin: None, length: 1 }
-}
-
-/// "please always reply in English": what the speaker wants from now on.
-fn habit(words: &[Word]) -> Option<String> {
-    let polite = usize::from(words.first()?.lower == "please");
-    let behind = words.get(polite..)?;
-    let (skip, often) = match behind {
-        [a, ..] if a.lower == "always" => (1, "always"),
-        [a, ..] if a.lower == "never" => (1, "never"),
-        [a, b, c, ..] if a.lower == "do" && b.lower == "not" && c.lower == "ever" => (3, "never"),
-        [a, b, c, ..] if a.lower == "from" && b.lower == "on" && c.lower == "please" => {
-            (3, "always")
-        }
-        [a, b, ..] if a.lower == "from" && b.lower == "on" => (2, "always"),
-        _ => return None,
-    };
-    let act = behind.get(skip..)?;
-    (act.len() > 1 && act[0].is(HABITS))
-        .then(|| format!("wants the assistant to {often} {}", third_person(act)))
-}
-
-/// "no, I meant Porto", "it is Porto, not Lisbon": the fact before, with another value.
-fn amend(words: &[Word], tone: Tone, turn: &Turn, gathering: &mut Gathering) -> bool {
-    let Some(meant) = correction::meant(words) else { return false };
-    let (right, wrong) = correction::contrast(meant).unwrap_or((meant, &[]));
-    if !tone.correction && wrong.is_empty() {
-        return false;
-    }
-    let right = super::sentence::write(right);
-    let wrong = super::sentence::write(wrong).to_lowercase();
-    let amended = gathering.found.facts.iter().rev().find_map(|fact| {
-        let value = fact.attribute()?.stated()?;
-        let denied = wrong.is_empty() || value.to_lowercase() == wrong;
-        let content = fact.content.replacen(&value, &right, 1);
-        (denied && content != fact.content).then(|| (fact.clone(), value, content))
-    });
-    let Some((before, value, content)) = amended else { return !tone.correction };
-    let entities = before.entities.iter().map(|name| if *name == value { &right } else { name });
-    let entities: Vec<_> = entities.cloned().collect();
-    for entity in &mut gathering.found.entities {
-        if entity.name == value {
-            entity.name.clone_from(&right);
-        }
-    }
-    for relation in &mut gathering.found.relations {
-        if relation.target == value {
-            relation.target.clone_from(&right);
-        }
-    }
-    gathering.found.facts.retain(|fact| *fact != before);
-    gathering.fact(FoundFact { content, entities, correction: true, source: turn.id, ..before });
-    true
 }
 
 impl Reading<'_> {

@@ -7,6 +7,7 @@ use super::subject::Class;
 
 /// One way to say something.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing, and a table sets them")]
 pub(super) struct Rule {
     pub of: &'static [Class],
     pub pattern: &'static str,

@@ -341,19 +341,14 @@ impl Weaving<'_> {
         let keys = [place.2.clone()];
         let found = self.mnemic.store.find_bearers(self.caller.scope(), channel, &keys).await?;
         let known = nearest(channel, None, found.into_iter().flatten());
-        let id = match known {
-            Some(id) => id,
-            None => {
-                self.graves.admit_names(channel, node_type, &[name], false).await?;
-                let new = NewNode {
-                    node_type: node_type.to_owned(),
-                    name: name.to_owned(),
-                    ..NewNode::default()
-                };
-                let id = self.make(channel, &new);
-                self.claim_names(id)?;
-                id
-            }
+        let id = if let Some(id) = known {
+            id
+        } else {
+            self.graves.admit_names(channel, node_type, &[name], false).await?;
+            let (node_type, name) = (node_type.to_owned(), name.to_owned());
+            let id = self.make(channel, &NewNode { node_type, name, ..NewNode::default() });
+            self.claim_names(id)?;
+            id
         };
         self.entities.insert(place, id);
         Ok(id)
