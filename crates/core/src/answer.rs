@@ -19,6 +19,7 @@ use crate::node::{Node, SplitNode, Upserted};
 use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
 use crate::profile::UserProfile;
+use crate::review::Review;
 use crate::run::Citations;
 use crate::scratchpad::Scratchpad;
 use crate::store::Change;
@@ -63,6 +64,8 @@ impl Told for FinishedGoal {}
 impl Told for Invocation {}
 impl Told for UserProfile {}
 impl Told for Scratchpad {}
+impl Told for crate::learning::Learned {}
+impl Told for Review {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 

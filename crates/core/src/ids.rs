@@ -48,6 +48,7 @@ ids! {
     GoalId, "goal";
     StrategyId, "strategy";
     InvocationId, "invocation";
+    ReviewId, "review";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -11,6 +11,7 @@ use crate::audit::Level;
 use crate::error::{Code, Error, Result};
 use crate::grant::{Access, Grant};
 use crate::ids::{TokenId, WorkspaceId};
+use crate::memory::Kind;
 use crate::model::ModelSettings;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{ADMIN, Action, Caller, Operation, Principal, Scope};
@@ -23,6 +24,8 @@ use crate::tool::ToolSettings;
 pub const DEFAULT_NAME: &str = "default";
 const LIST: &str = "workspaces";
 const RETENTION_DAYS_MAX: u32 = 36_500;
+const QUIET_MINUTES_MAX: u32 = 10_080;
+const RETAIN_MAX: u32 = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workspace {
@@ -45,6 +48,56 @@ pub struct Settings {
     pub promotion: PromotionSettings,
     pub tools: ToolSettings,
     pub model: ModelSettings,
+    pub extraction: ExtractionSettings,
+    pub rollup: RollupSettings,
+}
+
+/// What is learned from conversations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExtractionSettings {
+    pub enabled: bool,
+    /// What becomes of a fact that was said in so many words; all others are suggestions.
+    pub kind: Kind,
+    pub contradictions: Contradictions,
+    /// A conversation is learned from when nothing was said for so long …
+    pub quiet_minutes: u32,
+    /// … or when so many turns wait.
+    pub turns: u32,
+}
+
+impl Default for ExtractionSettings {
+    fn default() -> Self {
+        let (kind, contradictions) = (Kind::Memory, Contradictions::PreferNew);
+        Self { enabled: true, kind, contradictions, quiet_minutes: 5, turns: 20 }
+    }
+}
+
+/// What becomes of two facts that cannot both be true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contradictions {
+    /// The new one replaces the old one.
+    PreferNew,
+    /// The new one is not stored.
+    PreferOld,
+    /// Both are kept until somebody decides.
+    FlagReview,
+}
+
+/// Whether old turns are rolled up by themselves, and which.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RollupSettings {
+    pub enabled: bool,
+    pub retain_last: u32,
+    pub max_age_days: u32,
+}
+
+impl Default for RollupSettings {
+    fn default() -> Self {
+        Self { enabled: false, retain_last: 20, max_age_days: 30 }
+    }
 }
 
 /// From when a fact of a channel concerns the whole workspace.
@@ -110,11 +163,38 @@ impl Settings {
         if merged.memory.pin_references == 0 {
             return Err(Error::invalid("settings.memory.pin_references", "must be at least 1"));
         }
+        merged.check_learning()?;
         if !(0.0..=1.0).contains(&merged.promotion.confidence) {
             return Err(Error::invalid("settings.promotion.confidence", "must be from 0 to 1"));
         }
         merged.model.check()?;
         Ok(merged)
+    }
+}
+
+impl Settings {
+    /// Whether conversations are learned from.
+    pub(crate) fn learns(&self) -> bool {
+        self.memory.enabled && self.extraction.enabled
+    }
+
+    fn check_learning(&self) -> Result<()> {
+        let too_much = |name: &str, most: u32| {
+            Err(Error::invalid(&format!("settings.{name}"), format!("must be at most {most}")))
+        };
+        if self.extraction.quiet_minutes > QUIET_MINUTES_MAX {
+            return too_much("extraction.quiet_minutes", QUIET_MINUTES_MAX);
+        }
+        if self.extraction.turns == 0 {
+            return Err(Error::invalid("settings.extraction.turns", "must be at least 1"));
+        }
+        if self.rollup.retain_last > RETAIN_MAX {
+            return too_much("rollup.retain_last", RETAIN_MAX);
+        }
+        if self.rollup.max_age_days > RETENTION_DAYS_MAX {
+            return too_much("rollup.max_age_days", RETENTION_DAYS_MAX);
+        }
+        Ok(())
     }
 }
 

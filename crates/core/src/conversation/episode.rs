@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::{Conversation, ConversationId, Turn, TurnSpan, summary};
+use super::{Conversation, ConversationId, Turn, TurnSpan, retelling, summary};
 use crate::Mnemic;
+use crate::audit::Entry;
 use crate::error::{Error, Result};
 use crate::ids::{EpisodeId, TurnId};
+use crate::job::Claim;
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{Action, Caller, Operation, Principal};
+use crate::principal::{Action, Caller, Operation, Principal, Scope};
 use crate::store::Change;
 
 pub const RETAIN_LAST_DEFAULT: usize = 20;
@@ -72,7 +75,8 @@ impl RollUp {
 
 impl Mnemic {
     /// Rolls the old turns of a conversation up into episodes, and says which were made. Doing
-    /// it again changes nothing until more turns are old.
+    /// it again changes nothing until more turns are old. What was not learned from yet is learned
+    /// from first, where the workspace learns.
     pub async fn summarize_conversation(
         &self,
         caller: &Caller,
@@ -80,19 +84,24 @@ impl Mnemic {
         roll_up: RollUp,
     ) -> Result<Vec<Episode>> {
         self.authorize(&caller.principal, &SUMMARIZE)?;
-        let id = conversation.parse()?;
-        let (retain, days) = roll_up.check()?;
+        let id: crate::slot::Conversation = conversation.parse()?;
+        roll_up.check()?;
+        if let Some(first) = self.replay::<Option<Episode>>(caller).await? {
+            return Ok(first.into_iter().collect());
+        }
+        self.present_conversation(&caller.principal, &id).await?;
+        let learns = self.own_workspace(&caller.principal).await?.settings.learns();
+        if learns && let Err(e) = self.learn(caller, conversation).await {
+            tracing::warn!(error = %e, "turns that were not learned from are not rolled up");
+        }
         let mut made = Vec::new();
         loop {
+            let frozen = self.freeze(caller.scope(), id.as_str(), roll_up, learns).await?;
+            let Some(frozen) = frozen else { return Ok(made) };
             let episode = self.decide(caller, &SUMMARIZE, || {
                 Box::pin(async {
-                    let conversation = self.present_conversation(&caller.principal, &id).await?;
-                    let turns = self.old_turns(caller, &conversation, retain, days).await?;
-                    let Some(episode) = self.episode(&conversation, &turns) else {
-                        return Ok((None, vec![]));
-                    };
-                    let changes = roll_up_changes(conversation, episode.clone(), self.clock.now());
-                    Ok((Some(episode), changes))
+                    let changes = self.roll_up_changes(caller.scope(), &frozen).await?;
+                    Ok((changes.is_some().then(|| frozen.clone()), changes.unwrap_or_default()))
                 })
             });
             // A keyed repetition is answered with the first episode alone, whose turns are gone.
@@ -101,6 +110,44 @@ impl Mnemic {
                 _ => return Ok(made),
             }
         }
+    }
+
+    /// The same for a job, under its claim; how many episodes were made.
+    pub(crate) async fn roll_up_claimed(
+        &self,
+        claim: &Claim,
+        conversation: &str,
+        roll_up: RollUp,
+        learns: bool,
+    ) -> Result<u64> {
+        let mut made = 0;
+        while let Some(frozen) = self.freeze(claim.scope(), conversation, roll_up, learns).await? {
+            let done = self.retry_stale(|| {
+                Box::pin(async {
+                    let changes = self.roll_up_changes(claim.scope(), &frozen).await?;
+                    let Some(mut changes) = changes else { return Ok(false) };
+                    changes.push(self.rolled_up_entry(&frozen));
+                    claim.commit(self, changes).await?;
+                    Ok(true)
+                })
+            });
+            if !done.await? {
+                break;
+            }
+            made += 1;
+        }
+        Ok(made)
+    }
+
+    /// How many turns of a conversation are old.
+    pub(crate) async fn count_old_turns(
+        &self,
+        scope: Scope,
+        conversation: &Conversation,
+        roll_up: RollUp,
+    ) -> Result<u64> {
+        let turns = self.old_turns(scope, conversation, roll_up, false).await?;
+        Ok(if turns.len() >= TURNS_MIN { turns.len() as u64 } else { 0 })
     }
 
     /// Newest first.
@@ -159,64 +206,130 @@ impl Mnemic {
         ))
     }
 
-    /// The oldest turns that are older than so many days and not among the newest.
-    async fn old_turns(
+    /// The episode that the oldest turns come to, with exactly the turns that it stands for.
+    /// The model is asked here, outside of any transaction.
+    async fn freeze(
         &self,
-        caller: &Caller,
-        conversation: &Conversation,
-        retain: usize,
-        days: u32,
-    ) -> Result<Vec<Turn>> {
-        let there = usize::try_from(conversation.turns).unwrap_or(0);
-        let count = there.saturating_sub(retain).min(TURNS_MAX);
-        if count < TURNS_MIN {
-            return Ok(vec![]);
-        }
-        let before = self.clock.now() - SignedDuration::from_hours(24 * i64::from(days));
-        let (scope, span) = (caller.scope(), TurnSpan::From(0));
-        let mut turns = self.store.list_turns(scope, &conversation.id, span, count).await?;
-        turns.retain(|turn| turn.at < before);
-        Ok(turns)
-    }
-
-    fn episode(&self, conversation: &Conversation, turns: &[Turn]) -> Option<Episode> {
-        let (Some(first), true) = (turns.first(), turns.len() >= TURNS_MIN) else { return None };
+        scope: Scope,
+        conversation: &str,
+        roll_up: RollUp,
+        learns: bool,
+    ) -> Result<Option<Episode>> {
+        let Some(conversation) = self.store.lookup_conversation(scope, conversation).await? else {
+            return Ok(None);
+        };
+        let turns = self.old_turns(scope, &conversation, roll_up, learns).await?;
+        let (Some(first), true) = (turns.first(), turns.len() >= TURNS_MIN) else {
+            return Ok(None);
+        };
+        let (summary, summarizer) = self.summary(scope, &turns).await;
         let now = self.clock.now();
         let times = || turns.iter().map(|turn| turn.at);
-        Some(Episode {
+        Ok(Some(Episode {
             id: EpisodeId(self.ids.next(now)),
             conversation_id: conversation.id.clone(),
             channel: conversation.channel.clone(),
-            summary: summary::extract(turns),
-            summarizer: summary::EXTRACTIVE.to_owned(),
+            summary,
+            summarizer,
             turn_count: i64::try_from(turns.len()).unwrap_or(i64::MAX),
             source_turn_ids: turns.iter().map(|turn| turn.id).collect(),
-            participants: participants(turns),
+            participants: participants(&turns),
             first_at: times().min().unwrap_or(first.at),
             last_at: times().max().unwrap_or(first.at),
             created_at: now,
             deleted_at: None,
             revision: 1,
-        })
+        }))
+    }
+
+    /// The oldest turns that are older than so many days and not among the newest; where the
+    /// workspace learns, only those that were learned from.
+    async fn old_turns(
+        &self,
+        scope: Scope,
+        conversation: &Conversation,
+        roll_up: RollUp,
+        learns: bool,
+    ) -> Result<Vec<Turn>> {
+        let (retain, days) = roll_up.check()?;
+        let there = usize::try_from(conversation.turns).unwrap_or(0);
+        let count = there.saturating_sub(retain).min(TURNS_MAX);
+        if count < TURNS_MIN {
+            return Ok(vec![]);
+        }
+        let age = SignedDuration::from_hours(24 * i64::from(days));
+        let before = self.clock.now().checked_sub(age).unwrap_or(Timestamp::MIN);
+        let span = TurnSpan::From(0);
+        let mut turns = self.store.list_turns(scope, &conversation.id, span, count).await?;
+        turns.retain(|turn| turn.at < before);
+        if learns {
+            let waiting = self.store.list_unlearned(scope, &conversation.id, there).await?;
+            turns.retain(|turn| waiting.iter().all(|waiting| waiting.id != turn.id));
+        }
+        Ok(turns)
+    }
+
+    /// By the workspace's model; where there is none, or what it tells is unsound, the lines that
+    /// say most.
+    async fn summary(&self, scope: Scope, turns: &[Turn]) -> (String, String) {
+        let model = self.language_model(scope).await.unwrap_or_else(|e| {
+            tracing::warn!(error = %e, "a summary is extracted instead of written");
+            None
+        });
+        if let Some(model) = model {
+            match retelling::retell(&*model, turns).await {
+                Ok(summary) => return (summary, model.label().to_owned()),
+                Err(e) => {
+                    tracing::warn!(model = model.label(), error = %e, "a summary is extracted instead");
+                }
+            }
+        }
+        (summary::extract(turns), summary::EXTRACTIVE.to_owned())
+    }
+
+    /// The episode comes and exactly its turns go, if the conversation is still as it is read
+    /// here. Nothing, if one of the turns is gone already: somebody else was faster.
+    async fn roll_up_changes(
+        &self,
+        scope: Scope,
+        episode: &Episode,
+    ) -> Result<Option<Vec<Change>>> {
+        let found = self.store.lookup_conversation(scope, &episode.conversation_id).await?;
+        let Some(mut conversation) = found else { return Ok(None) };
+        let count = episode.source_turn_ids.len();
+        // Young turns may have come in between by an index of their own.
+        let wanted = usize::try_from(conversation.turns).unwrap_or(0).max(count);
+        let span = TurnSpan::From(0);
+        let there = self.store.list_turns(scope, &conversation.id, span, wanted).await?;
+        let is_there = |id: &TurnId| there.iter().any(|turn| turn.id == *id);
+        if !episode.source_turn_ids.iter().all(is_there) {
+            return Ok(None);
+        }
+        conversation.turns -= episode.turn_count;
+        conversation.updated_at = self.clock.now();
+        conversation.revision += 1;
+        let mut changes =
+            vec![Change::UpdateConversation(conversation), Change::AddEpisode(episode.clone())];
+        changes.extend(episode.source_turn_ids.iter().copied().map(Change::EraseTurn));
+        Ok(Some(changes))
+    }
+
+    fn rolled_up_entry(&self, episode: &Episode) -> Change {
+        let now = self.clock.now();
+        Change::AddAudit(Box::new(Entry {
+            channel: Some(episode.channel.clone()),
+            conversation_id: Some(episode.conversation_id.clone()),
+            record_ids: vec![episode.id.0],
+            count: 1,
+            details: Some(json!({
+                "turns": episode.turn_count, "summarizer": episode.summarizer,
+            })),
+            ..Entry::of_job("rollup", self.ids.next(now), now)
+        }))
     }
 }
 
 fn participants(turns: &[Turn]) -> Vec<String> {
     let names = turns.iter().flat_map(|turn| [turn.user.clone(), turn.speaker.clone()]);
     names.flatten().collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// The episode comes and exactly its turns go, if the conversation is still as it was read.
-fn roll_up_changes(
-    mut conversation: Conversation,
-    episode: Episode,
-    now: Timestamp,
-) -> Vec<Change> {
-    conversation.turns -= episode.turn_count;
-    conversation.updated_at = now;
-    conversation.revision += 1;
-    let sources = episode.source_turn_ids.clone();
-    let mut changes = vec![Change::UpdateConversation(conversation), Change::AddEpisode(episode)];
-    changes.extend(sources.into_iter().map(Change::EraseTurn));
-    changes
 }

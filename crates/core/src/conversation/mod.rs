@@ -5,6 +5,7 @@
 
 mod episode;
 mod id;
+mod retelling;
 mod summary;
 mod turn;
 mod walk;
@@ -143,7 +144,7 @@ impl Mnemic {
         Ok(Page::cut(LIST, found, limit, |conversation| Position::After(conversation.key)))
     }
 
-    async fn present_conversation(
+    pub(crate) async fn present_conversation(
         &self,
         principal: &Principal,
         id: &ConversationId,

@@ -39,7 +39,8 @@ pub(super) fn extract(turns: &[Turn]) -> String {
     let sentences = sentences(turns);
     let weights = weights(&sentences);
     let score = |sentence: &Sentence<'_>| {
-        let distinct: HashSet<_> = sentence.words.iter().collect();
+        // In one order always: sums of the same figures in another may differ in their last place.
+        let distinct: BTreeSet<_> = sentence.words.iter().collect();
         let sum: f64 = distinct.iter().filter_map(|word| weights.get(word.as_str())).sum();
         sum / (4.0 + sentence.words.len() as f64).sqrt()
     };
@@ -63,7 +64,7 @@ pub(super) fn extract(turns: &[Turn]) -> String {
 }
 
 /// The speakers' names, longest first, each with what stands in its place.
-fn names(turns: &[Turn]) -> Vec<(String, String)> {
+pub(super) fn names(turns: &[Turn]) -> Vec<(String, String)> {
     let mut names = HashMap::new();
     for turn in turns {
         if let Some(speaker) = &turn.speaker {
@@ -135,7 +136,7 @@ fn retell(sentence: &Sentence<'_>, names: &[(String, String)]) -> String {
 }
 
 /// Words, with their apostrophes, and what stands between them.
-fn pieces(text: &str) -> Vec<&str> {
+pub(super) fn pieces(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '\'' || c == '’';
     let mut pieces = Vec::new();
     let mut start = 0;

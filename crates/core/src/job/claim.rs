@@ -31,7 +31,10 @@ impl Claim {
     /// Commits a step of the work, if the claim still holds.
     pub async fn commit(&self, mnemic: &Mnemic, mut changes: Vec<Change>) -> Result<()> {
         changes.insert(0, self.held(mnemic));
-        mnemic.store.commit(self.scope, changes).await
+        let filled: Vec<_> = changes.iter().filter_map(Change::needs_vector).collect();
+        mnemic.store.commit(self.scope, changes).await?;
+        mnemic.fill.enqueue(self.scope, filled);
+        Ok(())
     }
 
     /// A change that is refused once somebody else has the claim, and prolongs it otherwise.

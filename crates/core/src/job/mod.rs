@@ -7,8 +7,11 @@
 mod audit_retention;
 mod claim;
 mod cleanup;
+mod consolidate;
+mod decay;
 mod promote;
 mod reembed;
+mod rollup;
 mod schedule;
 
 use async_trait::async_trait;
@@ -16,6 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use claim::{Claim, LEASE_DEFAULT};
+pub use decay::Fading;
 
 use crate::Mnemic;
 use crate::error::{Error, Result};
@@ -23,10 +27,18 @@ use crate::ids::{WorkspaceId, shorten};
 use crate::page::Position;
 use crate::principal::{Action, Operation, Principal, Scope};
 use crate::store::Change;
+use crate::workspace::Settings;
 
 /// Every job, in the order of their names.
-static JOBS: &[&dyn Job] =
-    &[&audit_retention::AuditRetention, &cleanup::Cleanup, &promote::Promote, &reembed::Reembed];
+static JOBS: &[&dyn Job] = &[
+    &audit_retention::AuditRetention,
+    &cleanup::Cleanup,
+    &consolidate::Consolidate,
+    &decay::Decay,
+    &promote::Promote,
+    &reembed::Reembed,
+    &rollup::Rollup,
+];
 
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.
 const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(1);
@@ -38,6 +50,11 @@ pub trait Job: Send + Sync {
 
     /// How often it runs by itself; `None` means only when it is called for.
     fn cadence(&self) -> Option<SignedDuration>;
+
+    /// Whether a workspace with these settings wants it to run by itself.
+    fn is_scheduled(&self, _: &Settings) -> bool {
+        true
+    }
 
     /// How many records it would change now. Changes nothing.
     async fn preview(&self, mnemic: &Mnemic, scope: Scope) -> Result<u64>;
@@ -113,10 +130,15 @@ impl Mnemic {
     pub async fn list_jobs(&self, principal: &Principal) -> Result<Vec<JobState>> {
         self.authorize(principal, &LIST_JOBS)?;
         let records = self.store.list_jobs(principal.scope()).await?;
+        let settings = settings(self, principal.scope()).await?;
         let now = self.clock.now();
         let state = |job: &&dyn Job| {
             let record = records.iter().find(|record| record.name == job.name());
-            show(*job, record, now)
+            let mut state = show(*job, record, now);
+            if !job.is_scheduled(&settings) {
+                (state.next_run_at, state.lag_seconds) = (None, 0);
+            }
+            state
         };
         Ok(JOBS.iter().map(state).collect())
     }
@@ -184,6 +206,12 @@ impl Mnemic {
         }
         Ok(sizes)
     }
+}
+
+/// The settings of a workspace that is there.
+async fn settings(mnemic: &Mnemic, scope: Scope) -> Result<Settings> {
+    let workspace = mnemic.store.lookup_workspace(scope.workspace()).await?;
+    Ok(workspace.ok_or_else(|| Error::not_found("workspace"))?.settings)
 }
 
 fn show(job: &dyn Job, record: Option<&JobRecord>, now: Timestamp) -> JobState {

@@ -9,7 +9,7 @@ use super::{Claim, Done, Job};
 use crate::Mnemic;
 use crate::audit::Entry;
 use crate::edge::{ABOUT, Edge, PROMOTED_FROM};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Memory};
 use crate::principal::Scope;
@@ -51,9 +51,7 @@ impl Job for Promote {
 type Prominent = (Memory, u64);
 
 async fn candidates(mnemic: &Mnemic, scope: Scope) -> Result<(PromotionSettings, Vec<Prominent>)> {
-    let workspace = mnemic.store.lookup_workspace(scope.workspace()).await?;
-    let workspace = workspace.ok_or_else(|| Error::not_found("workspace"))?;
-    let thresholds = workspace.settings.promotion;
+    let thresholds = super::settings(mnemic, scope).await?.promotion;
     let found = mnemic.store.list_prominent(scope, &thresholds, PROMOTED_MAX).await?;
     let ids: Vec<_> = found.iter().map(|(id, _)| *id).collect();
     let facts = mnemic.store.lookup_memories(scope, &ids).await?;

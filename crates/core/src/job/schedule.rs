@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{JOBS, Job, next_run};
 use crate::Mnemic;
@@ -13,6 +13,8 @@ use crate::principal::Scope;
 
 /// How often a server looks.
 const LOOK_PERIOD: Duration = Duration::from_secs(15);
+/// How often a server looks whether a workspace has switched a job on.
+const UNSCHEDULED_PERIOD: SignedDuration = SignedDuration::from_mins(5);
 
 impl Mnemic {
     /// Runs jobs when they are due, for ever.
@@ -50,6 +52,10 @@ impl Mnemic {
     /// Returns how many jobs were run, and when there is work again.
     async fn run_due_in(&self, scope: Scope) -> Result<(usize, Timestamp)> {
         let records = self.store.list_jobs(scope).await?;
+        // A workspace that was deleted a moment ago has no work.
+        let Some(workspace) = self.store.lookup_workspace(scope.workspace()).await? else {
+            return Ok((0, Timestamp::MAX));
+        };
         let (mut ran, mut again) = (0, Timestamp::MAX);
         for job in JOBS {
             let record = records.iter().find(|record| record.name == job.name());
@@ -62,6 +68,11 @@ impl Mnemic {
                 continue;
             }
             let Some(due) = next_run(*job, record, now) else { continue };
+            if !job.is_scheduled(&workspace.settings) {
+                // It may be switched on at any time.
+                again = again.min(now + UNSCHEDULED_PERIOD);
+                continue;
+            }
             if due > now {
                 again = again.min(due);
                 continue;

@@ -243,29 +243,29 @@ pub(crate) fn at(index: usize, error: &Error) -> Error {
 }
 
 /// The changes of one creating request, while they are gathered.
-struct Creation<'a> {
+pub(crate) struct Creation<'a> {
     mnemic: &'a Mnemic,
     caller: &'a Caller,
     now: Timestamp,
-    weaving: Weaving<'a>,
+    pub(crate) weaving: Weaving<'a>,
     changes: Vec<Change>,
     replaced: Vec<MemoryId>,
 }
 
 impl<'a> Creation<'a> {
-    fn new(mnemic: &'a Mnemic, caller: &'a Caller) -> Self {
+    pub(crate) fn new(mnemic: &'a Mnemic, caller: &'a Caller) -> Self {
         let now = mnemic.clock.now();
         let weaving = Weaving::new(mnemic, caller);
         Self { mnemic, caller, now, weaving, changes: Vec::new(), replaced: Vec::new() }
     }
 
-    fn finish(self) -> Vec<Change> {
+    pub(crate) fn finish(self) -> Vec<Change> {
         let mut changes = self.weaving.finish();
         changes.extend(self.changes);
         changes
     }
 
-    async fn add(&mut self, new: &NewMemory) -> Result<Memory> {
+    pub(crate) async fn add(&mut self, new: &NewMemory) -> Result<Memory> {
         // What may refuse it as erased comes before anything is gathered of it.
         self.weaving.graves.admit_text(&new.content, new.revive).await?;
         let memory = self.build(new);
@@ -314,6 +314,11 @@ impl<'a> Creation<'a> {
 
     async fn replace(&mut self, old: MemoryId, new: &Memory) -> Result<()> {
         let head = self.mnemic.live_head(&self.caller.principal, old).await?;
+        self.take_place(head, new)
+    }
+
+    /// Lets a memory that was added take the place of one that holds today.
+    pub(crate) fn take_place(&mut self, head: Memory, new: &Memory) -> Result<()> {
         if self.replaced.contains(&head.id) {
             return Err(Error::conflict("supersedes: two of these replace the same memory"));
         }
@@ -325,7 +330,7 @@ impl<'a> Creation<'a> {
 
 impl Mnemic {
     /// The changes by which `new` takes the place of `old`.
-    pub(super) fn supersession(
+    pub(crate) fn supersession(
         &self,
         mut old: Memory,
         new: &Memory,

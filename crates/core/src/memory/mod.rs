@@ -28,7 +28,7 @@ pub use about::{GLIMPSE_CHARS, Glimpse};
 pub use care::{Purge, Purged};
 pub use change::{MemoryPatch, WEIGHT_DELTA_MAX, WEIGHT_MAX};
 pub use create::{BATCH_ITEMS_MAX, Imported, NewMemory, Skipped, Wording};
-pub(crate) use create::{at, check_names, check_validity};
+pub(crate) use create::{Creation, at, check_names, check_validity};
 
 /// The channel that every search includes.
 pub const GLOBAL_CHANNEL: &str = "_global";

@@ -227,7 +227,7 @@ impl Mnemic {
 }
 
 /// A node as it is after it was hidden.
-pub(super) fn hidden(mut node: Node, now: Timestamp) -> Change {
+pub(crate) fn hidden(mut node: Node, now: Timestamp) -> Change {
     node.deleted_at = Some(now);
     node.stamp(now);
     Change::UpdateNode { node, renamed: true, retold: false }

@@ -23,6 +23,7 @@ use crate::memory::Glimpse;
 use crate::principal::{Action, Operation, Principal};
 use crate::text::{check_content, check_name, fold_name};
 
+pub(crate) use change::hidden;
 pub use change::{NodePatch, Slice};
 pub use merge::{NodeSplit, SplitNode};
 pub use search::{Match, NodeFilter, NodeHit, NodeSearch};

@@ -326,6 +326,34 @@ impl Weaving<'_> {
         Ok(ids)
     }
 
+    /// The node of a name without a domain, as a memory of the channel would find it; a new one
+    /// is of this type.
+    pub(crate) async fn entity(
+        &mut self,
+        channel: &str,
+        node_type: &str,
+        name: &str,
+    ) -> Result<NodeId> {
+        let place = (channel.to_owned(), None, fold_name(name));
+        if let Some(id) = self.entities.get(&place) {
+            return Ok(*id);
+        }
+        let keys = [place.2.clone()];
+        let found = self.mnemic.store.find_bearers(self.caller.scope(), channel, &keys).await?;
+        let known = nearest(channel, None, found.into_iter().flatten());
+        let id = if let Some(id) = known {
+            id
+        } else {
+            self.graves.admit_names(channel, node_type, &[name], false).await?;
+            let (node_type, name) = (node_type.to_owned(), name.to_owned());
+            let id = self.make(channel, &NewNode { node_type, name, ..NewNode::default() });
+            self.claim_names(id)?;
+            id
+        };
+        self.entities.insert(place, id);
+        Ok(id)
+    }
+
     fn make_entity(&mut self, memory: &Memory, name: &str) -> NodeId {
         let new = NewNode {
             node_type: ENTITY.to_owned(),
@@ -345,11 +373,19 @@ impl Weaving<'_> {
 /// Of the memory's domain or of none: the channel's own before the global one's, the domain's own
 /// before those of none, entities before other types, older before newer.
 fn likeliest(memory: &Memory, bearers: Vec<Bearer>) -> Option<NodeId> {
-    let is_near = |b: &Bearer| b.domain.is_none() || b.domain == memory.domain;
+    nearest(&memory.channel, memory.domain.as_ref(), bearers.into_iter())
+}
+
+fn nearest(
+    channel: &str,
+    domain: Option<&String>,
+    bearers: impl Iterator<Item = Bearer>,
+) -> Option<NodeId> {
+    let is_near = |b: &Bearer| b.domain.is_none() || b.domain.as_ref() == domain;
     let rank = |b: &Bearer| {
-        (b.channel != memory.channel, b.domain != memory.domain, b.node_type != ENTITY, b.node_id)
+        (b.channel != channel, b.domain.as_ref() != domain, b.node_type != ENTITY, b.node_id)
     };
-    bearers.into_iter().filter(is_near).min_by_key(rank).map(|bearer| bearer.node_id)
+    bearers.filter(is_near).min_by_key(rank).map(|bearer| bearer.node_id)
 }
 
 fn ambiguous(bearers: &[(String, NodeId)], first: NodeId, second: NodeId) -> Error {

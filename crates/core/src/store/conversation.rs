@@ -44,6 +44,38 @@ pub trait ConversationStore {
     async fn list_speakers(&self, scope: Scope, limit: usize) -> Result<Vec<String>>;
     /// Conversations by their keys and turns by their ids, of whatever is among these.
     async fn find_said(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Said>>;
+    /// Turns of a conversation that nobody has learned from, in order.
+    async fn list_unlearned(
+        &self,
+        scope: Scope,
+        conversation: &str,
+        limit: usize,
+    ) -> Result<Vec<Turn>>;
+    /// Conversations with such turns, and how many: where nothing was stored since, or at least
+    /// so many turns were.
+    async fn list_unlearned_conversations(
+        &self,
+        scope: Scope,
+        quiet_since: Timestamp,
+        turns_min: usize,
+        limit: usize,
+    ) -> Result<Vec<(String, u64)>>;
+    /// Those with more turns than so many, oldest first.
+    async fn list_long_conversations(
+        &self,
+        scope: Scope,
+        turns: i64,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>>;
+    /// Those that are not archived and in which nothing was said since, oldest first.
+    async fn list_dormant_conversations(
+        &self,
+        scope: Scope,
+        before: Timestamp,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>>;
     async fn lookup_episode(&self, scope: Scope, id: EpisodeId) -> Result<Option<Episode>>;
     /// Those of a conversation that are not deleted, newest first.
     async fn list_episodes(

@@ -12,12 +12,14 @@ mod conversation;
 mod edge;
 mod entity;
 mod erasure;
+mod fading;
 mod goal;
 mod job;
 mod memory;
 mod node;
 mod procedure;
 mod profile;
+mod review;
 mod run;
 mod search;
 mod secret;
@@ -38,12 +40,14 @@ pub use conversation::ConversationStore;
 pub use edge::EdgeStore;
 pub use entity::EntityStore;
 pub use erasure::{Epilogue, ErasureStore, TombstoneChange};
+pub use fading::{Faded, FadingStore};
 pub use goal::GoalStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
 pub use procedure::{StrategyStore, ToolStore};
 pub use profile::ProfileStore;
+pub use review::ReviewStore;
 pub use run::RunStore;
 pub use search::Search;
 pub use secret::SecretStore;
@@ -66,6 +70,7 @@ use crate::node::{Node, Slice};
 use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::profile::UserProfile;
+use crate::review::Review;
 use crate::run::Run;
 use crate::secret::Sealed;
 use crate::scratchpad::Scratchpad;
@@ -240,6 +245,29 @@ pub enum Change {
     UpdateScratchpad(Scratchpad),
     /// Removes a scratchpad with its kept answers.
     EraseScratchpad(Uuid),
+    /// Says that a turn was learned from; one that was before is a lost race.
+    LearnTurn {
+        id: TurnId,
+        at: Timestamp,
+    },
+    /// Says in which conversation a memory came up.
+    AddSighting {
+        memory_id: MemoryId,
+        conversation: String,
+    },
+    AddReview(Review),
+    /// The stored revision must be the one before.
+    UpdateReview(Review),
+    /// Writes what time has left of an entity's salience, if it is still as it was read.
+    FadeNode(Faded),
+    /// The same for the confidence in a memory.
+    FadeMemory(Faded),
+    /// A node that is salient, was looked at or has a live memory about it by now is a lost race.
+    RequireForgotten {
+        id: NodeId,
+        salience: f64,
+        accessed: Timestamp,
+    },
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Keeps a secret in the place of the one of its name.
@@ -314,6 +342,7 @@ impl Change {
             Self::AddProfile(profile) | Self::UpdateProfile(profile) => Some(profile.id),
             Self::AddScratchpad(pad) | Self::UpdateScratchpad(pad) => Some(pad.id),
             Self::EraseProfile(id) | Self::EraseScratchpad(id) => Some(*id),
+            Self::AddReview(review) | Self::UpdateReview(review) => Some(review.id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::EraseTurn(id) => Some(id.0),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
@@ -437,6 +466,8 @@ pub trait Store:
     + ToolStore
     + ProfileStore
     + TimelineStore
+    + ReviewStore
+    + FadingStore
     + ErasureStore
     + VectorStore
     + Search

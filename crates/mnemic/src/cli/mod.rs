@@ -18,6 +18,7 @@ mod ontology;
 mod policy;
 mod profile;
 mod recall;
+mod review;
 mod run;
 mod scratchpad;
 mod serve;
@@ -49,6 +50,7 @@ pub use ontology::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseA
 pub use policy::{PolicyCommand, PolicyListArgs};
 pub use profile::ProfileCommand;
 pub use recall::{RecallArgs, TechniqueArg};
+pub use review::{DecisionArg, ReviewCommand};
 pub use run::RunArgs;
 pub use scratchpad::ScratchpadCommand;
 pub use serve::ServeArgs;
@@ -144,6 +146,9 @@ pub enum Command {
     /// Make, list and change the rules of domains
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// List contradictions that were found, and decide them
+    #[command(subcommand)]
+    Review(ReviewCommand),
     /// Show the language model of the workspace, and set the key to it
     #[command(subcommand)]
     Model(ModelCommand),

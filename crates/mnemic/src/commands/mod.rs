@@ -21,6 +21,7 @@ mod ontology;
 mod policy;
 mod profile;
 mod recall;
+mod review;
 mod run;
 mod scratchpad;
 mod serve;
@@ -92,6 +93,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Grant(command) => grant::run(client, common, command).await,
         Command::Policy(command) => policy::run(client, common, command).await,
         Command::Model(command) => model::run(client, common, command).await,
+        Command::Review(command) => review::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,

@@ -222,6 +222,13 @@ fn jobs_and_the_doctor_report() {
         home.ok(&["remember", "something to look at"]);
         assert!(home.ok(&["jobs", "list"]).contains("reembed"));
         assert!(home.json(&["jobs", "list"])["items"].is_array());
+        for job in ["consolidate", "rollup", "decay", "cleanup"] {
+            home.ok(&["jobs", "run", job, "--dry-run"]);
+            home.ok(&["jobs", "run", job]);
+        }
+        assert_eq!(home.ok(&["review", "list"]), "");
+        let nobody = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
+        home.run(&["review", "resolve", nobody, "keep_new"]).failed(1, "no such review");
         home.run(&["jobs", "run", "nonsense"]).failed(1, "nonsense");
         for doctor in [&["doctor"][..], &["doctor", "--thorough"]] {
             let report = home.json(doctor);

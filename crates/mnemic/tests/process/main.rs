@@ -17,6 +17,7 @@ mod many;
 mod migrate;
 mod model;
 mod procedure;
+mod rollup;
 mod secret;
 mod serve;
 mod setting;

@@ -25,6 +25,7 @@ mod profile;
 mod prompt;
 mod recall;
 mod resource;
+mod review;
 mod run;
 mod schema;
 mod session;

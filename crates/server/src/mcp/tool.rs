@@ -14,8 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    Profile, audit, conversation, domain, erasure, goal, grant, input, invocation, job, memory,
-    ontology, policy, profile, recall, run, schema, session, slot, strategy, timeline, workspace,
+    Profile, audit, context, conversation, domain, erasure, goal, grant, input, invocation, job,
+    memory, ontology, policy, profile, recall, review, run, schema, session, slot, strategy,
+    timeline, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
@@ -191,6 +192,7 @@ impl Table {
             memory::tools(),
             conversation::tools(),
             ontology::tools(),
+            review::tools(),
             run::tools(),
             slot::tools(),
             workspace::tools(),

@@ -23,6 +23,7 @@ mod policy;
 mod profile;
 mod recall;
 mod responses;
+mod review;
 mod run;
 mod scratchpad;
 mod session;
@@ -69,6 +70,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(domain::router())
         .merge(grant::router())
         .merge(policy::router())
+        .merge(review::router())
         .merge(run::router())
         .merge(recall::router())
         .merge(slot::router())

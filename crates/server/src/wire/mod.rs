@@ -19,6 +19,7 @@ pub mod node;
 pub mod policy;
 pub mod profile;
 pub mod recall;
+pub mod review;
 pub mod run;
 pub mod scratchpad;
 pub mod session;

@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use mnemic_core::workspace::{Erasure, MemorySettings, PromotionSettings, Settings, Workspace};
+use mnemic_core::workspace::{
+    Contradictions, Erasure, ExtractionSettings, MemorySettings, PromotionSettings, RollupSettings,
+    Settings, Workspace,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::audit::AuditLevelWire;
+use super::memory::KindWire;
 use super::model::{ModelSettingsRequest, ModelSettingsResponse};
 use super::optional_object;
 
@@ -57,6 +61,10 @@ pub struct SettingsRequest {
     pub tools: Option<ToolSettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub model: Option<ModelSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub extraction: Option<ExtractionSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub rollup: Option<RollupSettingsRequest>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -65,6 +73,63 @@ pub struct ToolSettingsRequest {
     /// Whether what went into a tool's call and came out of it is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_payloads: Option<bool>,
+}
+
+/// What is learned from conversations.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExtractionSettingsRequest {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// What becomes of a fact that was said in so many words; all others are suggestions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<KindWire>,
+    /// What becomes of two facts that cannot both be true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contradictions: Option<ContradictionsWire>,
+    /// A conversation is learned from when nothing was said for so long, or so many turns wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 10080)]
+    pub quiet_minutes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 4_294_967_295_u64)]
+    pub turns: Option<u32>,
+}
+
+/// Whether old turns are rolled up by themselves, and which.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RollupSettingsRequest {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// So many of the newest turns stay in any case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 10000)]
+    pub retain_last: Option<u32>,
+    /// Only what is older than this goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 36500)]
+    pub max_age_days: Option<u32>,
+}
+
+/// `prefer_new` replaces the old fact, `prefer_old` does not store the new one, `flag_review` keeps
+/// both until somebody decides.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContradictionsWire {
+    PreferNew,
+    PreferOld,
+    FlagReview,
+}
+
+impl From<Contradictions> for ContradictionsWire {
+    fn from(policy: Contradictions) -> Self {
+        match policy {
+            Contradictions::PreferNew => Self::PreferNew,
+            Contradictions::PreferOld => Self::PreferOld,
+            Contradictions::FlagReview => Self::FlagReview,
+        }
+    }
 }
 
 /// From when a fact of a channel concerns the whole workspace.
@@ -118,11 +183,52 @@ pub struct SettingsResponse {
     pub promotion: PromotionSettingsResponse,
     pub tools: ToolSettingsResponse,
     pub model: ModelSettingsResponse,
+    pub extraction: ExtractionSettingsResponse,
+    pub rollup: RollupSettingsResponse,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct ToolSettingsResponse {
     pub keep_payloads: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct ExtractionSettingsResponse {
+    pub enabled: bool,
+    pub kind: KindWire,
+    pub contradictions: ContradictionsWire,
+    #[schema(value_type = i64)]
+    pub quiet_minutes: u32,
+    #[schema(value_type = i64)]
+    pub turns: u32,
+}
+
+impl From<ExtractionSettings> for ExtractionSettingsResponse {
+    fn from(settings: ExtractionSettings) -> Self {
+        Self {
+            enabled: settings.enabled,
+            kind: settings.kind.into(),
+            contradictions: settings.contradictions.into(),
+            quiet_minutes: settings.quiet_minutes,
+            turns: settings.turns,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct RollupSettingsResponse {
+    pub enabled: bool,
+    #[schema(value_type = i64)]
+    pub retain_last: u32,
+    #[schema(value_type = i64)]
+    pub max_age_days: u32,
+}
+
+impl From<RollupSettings> for RollupSettingsResponse {
+    fn from(settings: RollupSettings) -> Self {
+        let RollupSettings { enabled, retain_last, max_age_days } = settings;
+        Self { enabled, retain_last, max_age_days }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -159,6 +265,8 @@ impl From<Settings> for SettingsResponse {
             promotion: PromotionSettingsResponse { confidence, access_count, conversations },
             tools: ToolSettingsResponse { keep_payloads: settings.tools.keep_payloads },
             model: settings.model.into(),
+            extraction: settings.extraction.into(),
+            rollup: settings.rollup.into(),
         }
     }
 }

@@ -159,6 +159,19 @@ async fn a_scratchpad_is_the_agents_own() {
     }
 }
 
+/// Two memories that contradict each other.
+async fn review(client: &Client<'_>) -> Value {
+    let settings = json!({"extraction": {"contradictions": "flag_review", "quiet_minutes": 0}});
+    client.done("workspace_update_settings", settings).await;
+    for town in ["Lisbon", "Porto"] {
+        let said = json!([{"role": "user", "content": format!("I live in {town}.")}]);
+        let said = json!({"conversation_id": "review", "turns": said});
+        client.done("conversation_add_turns", said).await;
+        client.done("jobs_run", json!({"name": "consolidate"})).await;
+    }
+    client.done("review_list", json!({})).await["items"][0]["id"].clone()
+}
+
 #[tokio::test]
 async fn every_tool_answers_as_its_schema_says() {
     for era in Era::BOTH {
@@ -172,6 +185,7 @@ async fn every_tool_answers_as_its_schema_says() {
         let stale = client.remember("lunch was good").await;
         let policy = json!({"rule": "never on Fridays", "domain": "deploys"});
         let policy = client.done("policy_create", policy).await["id"].clone();
+        let review = review(&client).await;
         let cited = format!("done as [mem:{id}] says, not [mem:{NOBODY}] or [mem:x]");
         let full = json!({"content": "the API is versioned by header", "kind": "fact",
             "channel": "api", "domain": "api-design", "topic": "versions", "confidence": 0.9,
@@ -237,6 +251,9 @@ async fn every_tool_answers_as_its_schema_says() {
             ),
             ("policy_update", json!({"id": policy, "clear": ["required_role"], "active": true})),
             ("policy_list", json!({"domain": "deploys", "active": true})),
+            ("review_list", json!({})),
+            ("review_resolve", json!({"id": review, "decision": "keep_new"})),
+            ("review_list", json!({"decided": true, "limit": 1})),
         ];
         let graph = graph_calls(&client).await;
         let procedure = procedure_calls(&client).await;

@@ -15,6 +15,7 @@ mod memory;
 mod node;
 mod openapi;
 mod procedure;
+mod review;
 mod run;
 mod slot;
 mod token;

@@ -59,6 +59,7 @@ impl Route {
             ("POST", "summarize") => json!({"retain_last": 0, "max_age_days": 0}),
             ("POST", "conversations") => json!({"id": "left-by-a-stranger"}),
             ("POST", "turns") => json!({"role": "user", "content": "left by a stranger"}),
+            ("POST", "resolve") => json!({"decision": "keep_both"}),
             ("POST", "policies") => json!({"rule": "left by a stranger", "domain": "strangers"}),
             ("PUT", "grants") => json!([]),
             ("POST", "search") if self.template.contains("/strategies/") => {

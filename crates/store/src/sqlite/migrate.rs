@@ -43,6 +43,8 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(16, "0016", "scratchpad"),
     migration!(17, "0017", "timeline"),
     migration!(18, "0018", "secret"),
+    migration!(19, "0019", "review"),
+    migration!(20, "0020", "learning"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

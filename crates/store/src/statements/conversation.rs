@@ -38,6 +38,37 @@ pub(crate) static LIST: Statement = Statement::workspace(
     ),
 );
 
+/// Those with more turns than so many, oldest first.
+pub(crate) static LIST_LONG: Statement = Statement::workspace(
+    "conversation.list_long",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM conversations
+         WHERE workspace_id = $1 AND turns > $2 AND (key > $3 OR $3 IS NULL)
+         ORDER BY key LIMIT $4"
+    ),
+);
+
+/// Those in which nothing was said since.
+pub(crate) static LIST_DORMANT: Statement = Statement::workspace(
+    "conversation.list_dormant",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM conversations c
+         WHERE c.workspace_id = $1 AND c.archived_at IS NULL AND c.created_at < $2
+           AND NOT EXISTS (SELECT 1 FROM turns t
+                           WHERE t.workspace_id = $1 AND t.conversation_id = c.id
+                             AND t.created_at >= $2)
+           AND NOT EXISTS (SELECT 1 FROM episodes e
+                           WHERE e.workspace_id = $1 AND e.conversation_id = c.id
+                             AND e.last_at >= $2)
+           AND (c.key > $3 OR $3 IS NULL)
+         ORDER BY c.key LIMIT $4"
+    ),
+);
+
 static ADD: Statement = Statement::workspace(
     "conversation.add",
     concat!(
@@ -131,6 +162,8 @@ pub(crate) static ALL: &[&Statement] = &[
     &LOOKUP,
     &FIND_BY_KEY,
     &LIST,
+    &LIST_LONG,
+    &LIST_DORMANT,
     &ADD,
     &UPDATE,
     &ERASE_VECTORS,
@@ -145,6 +178,14 @@ pub(crate) static ALL: &[&Statement] = &[
 
 pub(crate) fn list(filter: &ConversationFilter, after: Option<Uuid>, limit: usize) -> Vec<Value> {
     values![after, filter.channel.as_deref(), filter.archived, rows(limit)]
+}
+
+pub(crate) fn long(turns: i64, after: Option<Uuid>, limit: usize) -> Vec<Value> {
+    values![turns, after, rows(limit)]
+}
+
+pub(crate) fn dormant(before: Timestamp, after: Option<Uuid>, limit: usize) -> Vec<Value> {
+    values![before, after, rows(limit)]
 }
 
 pub(crate) fn add(new: &Conversation) -> Step {

@@ -12,6 +12,7 @@ pub(crate) mod edge;
 pub(crate) mod entity;
 pub(crate) mod episode;
 pub(crate) mod erasure;
+pub(crate) mod fading;
 pub(crate) mod goal;
 pub(crate) mod job;
 pub(crate) mod memory;
@@ -19,6 +20,7 @@ pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod participant;
 pub(crate) mod profile;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod scratchpad;
 pub(crate) mod secret;
@@ -70,6 +72,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         scratchpad::ALL,
         timeline::ALL,
         secret::ALL,
+        review::ALL,
+        fading::ALL,
     ]
     .into_iter()
     .flatten()

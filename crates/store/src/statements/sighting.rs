@@ -42,6 +42,10 @@ pub(crate) static PROMINENT: Statement = Statement::workspace(
 
 pub(crate) static ALL: &[&Statement] = &[&ADD, &ERASE_OF, &PROMINENT];
 
+pub(crate) fn add(memory: MemoryId, conversation: &str) -> Step {
+    Step::new(&ADD, values![memory.0, conversation])
+}
+
 pub(crate) fn erase_of(memory: MemoryId) -> Step {
     Step::new(&ERASE_OF, values![memory.0])
 }

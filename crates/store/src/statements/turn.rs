@@ -90,6 +90,27 @@ static PUT_AWAY: Statement = Statement::workspace(
     "UPDATE turns SET archived_at = $3 WHERE workspace_id = $1 AND conversation_id = $2",
 );
 
+pub(crate) static LIST_UNLEARNED: Statement = select!(
+    "turn.list_unlearned",
+    "conversation_id = $2 AND learned_at IS NULL ORDER BY place LIMIT $3"
+);
+
+/// Conversations with turns that nobody has learned from, where nothing was said since or much
+/// was.
+pub(crate) static UNLEARNED: Statement = Statement::workspace(
+    "turn.unlearned",
+    "SELECT conversation_id, count(*) AS rows FROM turns
+     WHERE workspace_id = $1 AND learned_at IS NULL
+     GROUP BY conversation_id HAVING max(created_at) <= $2 OR count(*) >= $3
+     ORDER BY conversation_id LIMIT $4",
+);
+
+static LEARN: Statement = Statement::workspace(
+    "turn.learn",
+    "UPDATE turns SET learned_at = $3
+     WHERE workspace_id = $1 AND id = $2 AND learned_at IS NULL",
+);
+
 static ADD: Statement = Statement::workspace(
     "turn.add",
     concat!(
@@ -109,6 +130,9 @@ pub(crate) static ALL: &[&Statement] = &[
     &SEARCH_ENTRIES,
     &SEARCH_ENTRY,
     &PUT_AWAY,
+    &LIST_UNLEARNED,
+    &UNLEARNED,
+    &LEARN,
     &ERASE,
     &LOOKUP,
     &LIST_FROM,
@@ -159,6 +183,23 @@ pub(crate) fn add(new: &Turn) -> Step {
         new.created_at,
     ];
     exactly_one(&ADD, params)
+}
+
+/// A turn that is gone, or that somebody has learned from, is a lost race.
+pub(crate) fn learn(id: TurnId, at: Timestamp) -> Step {
+    exactly_one(&LEARN, values![id.0, at])
+}
+
+pub(crate) fn unlearned(conversation: &str, limit: usize) -> Vec<Value> {
+    values![conversation, rows(limit)]
+}
+
+pub(crate) fn unlearned_conversations(
+    quiet_since: Timestamp,
+    turns_min: usize,
+    limit: usize,
+) -> Vec<Value> {
+    values![quiet_since, rows(turns_min), rows(limit)]
 }
 
 /// A turn that is no longer there is a lost race.

@@ -84,6 +84,7 @@ macro_rules! contents {
 
 contents![
     "secrets",
+    "reviews",
     "sightings",
     "episodes",
     "turns",

@@ -8,8 +8,9 @@ use mnemic_core::strategy::Strategy;
 use uuid::Uuid;
 
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, erasure, goal, job, memory, node, profile,
-    run, scratchpad, secret, sighting, strategy, timeline, tool, turn, vector, walk,
+    access, answer, audit, conversation, edge, episode, erasure, fading, goal, job, memory, node,
+    profile, review, run, scratchpad, secret, sighting, strategy, timeline, tool, turn, vector,
+    walk,
 };
 use crate::{Batch, Step};
 
@@ -114,6 +115,17 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::EraseScratchpad(id) => {
             erase_beside(batch, *id, scratchpad::erase(*id).counted("scratchpads"))
         }
+        Change::LearnTurn { id, at } => batch.push(turn::learn(*id, *at)),
+        Change::AddSighting { memory_id, conversation } => {
+            batch.push(sighting::add(*memory_id, conversation))
+        }
+        Change::AddReview(new) => batch.push(review::add(new)),
+        Change::UpdateReview(changed) => batch.push(review::update(changed)),
+        Change::FadeNode(faded) => batch.push(fading::fade_node(faded)),
+        Change::FadeMemory(faded) => batch.push(fading::fade_memory(faded)),
+        Change::RequireForgotten { id, salience, accessed } => {
+            batch.push(fading::require_forgotten(id.0, *salience, *accessed))
+        }
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
         Change::PutSecret(sealed) => batch.push(secret::put(sealed)),
         Change::RemoveSecret { name } => batch.push(secret::remove(name)),
@@ -135,6 +147,7 @@ fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) -> &mut Batch {
         .push(edge::erase_of(id.0).counted("edges"))
         .push(run::erase_citations(id).counted("citations"))
         .push(sighting::erase_of(id).counted("sightings"))
+        .push(review::erase_of(id).counted("reviews"))
         .push(answer::erase_of(id.0).counted("answers"))
         .push(audit::erase_of(id.0).counted("audit_details"))
         .push(timeline::erase_of(id.0))

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{EngineStore, behind, own};
 use crate::statements::{conversation, episode, turn};
-use crate::{Fields as _, SearchEngine, values};
+use crate::{Fields as _, Row, SearchEngine, values};
 
 #[async_trait]
 impl<E: SearchEngine> ConversationStore for EngineStore<E> {
@@ -104,6 +104,53 @@ impl<E: SearchEngine> ConversationStore for EngineStore<E> {
             }
         }
         Ok(said)
+    }
+
+    async fn list_unlearned(
+        &self,
+        scope: Workspaced,
+        conversation: &str,
+        limit: usize,
+    ) -> Result<Vec<Turn>> {
+        let params = turn::unlearned(conversation, limit);
+        self.all(own(scope), &turn::LIST_UNLEARNED, params, turn::from_row).await
+    }
+
+    async fn list_unlearned_conversations(
+        &self,
+        scope: Workspaced,
+        quiet_since: Timestamp,
+        turns_min: usize,
+        limit: usize,
+    ) -> Result<Vec<(String, u64)>> {
+        let counted = |row: &Row| {
+            let turns = u64::try_from(row.int("rows")?).unwrap_or(0);
+            Ok((row.string("conversation_id")?, turns))
+        };
+        let params = turn::unlearned_conversations(quiet_since, turns_min, limit);
+        self.all(own(scope), &turn::UNLEARNED, params, counted).await
+    }
+
+    async fn list_long_conversations(
+        &self,
+        scope: Workspaced,
+        turns: i64,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>> {
+        let params = conversation::long(turns, after, limit);
+        self.all(own(scope), &conversation::LIST_LONG, params, conversation::from_row).await
+    }
+
+    async fn list_dormant_conversations(
+        &self,
+        scope: Workspaced,
+        before: Timestamp,
+        after: Option<Uuid>,
+        limit: usize,
+    ) -> Result<Vec<Conversation>> {
+        let params = conversation::dormant(before, after, limit);
+        self.all(own(scope), &conversation::LIST_DORMANT, params, conversation::from_row).await
     }
 
     async fn lookup_episode(&self, scope: Workspaced, id: EpisodeId) -> Result<Option<Episode>> {

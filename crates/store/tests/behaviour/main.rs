@@ -11,7 +11,9 @@ mod audit;
 mod canary;
 mod citation;
 mod conversation;
+mod decay;
 mod edge;
+mod engine;
 mod entity;
 mod episode;
 mod erasure;
@@ -22,6 +24,8 @@ mod history;
 mod idempotency;
 mod isolation;
 mod job;
+mod kill;
+mod learning;
 mod memory;
 mod model;
 mod node;
@@ -30,6 +34,8 @@ mod place;
 mod profile;
 mod promotion;
 mod recall;
+mod review;
+mod rollup;
 mod secret;
 mod session;
 mod slot;
@@ -330,6 +336,41 @@ macro_rules! behaviour {
                 a_dry_run_counts_and_changes_nothing
                 jobs_are_for_admins_and_members
                 an_unknown_job_is_named
+            }
+            behaviour! { in learning, $open:
+                what_was_said_is_learned_once
+                what_is_known_gets_support_instead_of_a_twin
+                the_new_replaces_the_old_by_default
+                the_old_is_kept_where_it_is_preferred
+                a_correction_replaces_whatever_the_policy
+                a_suggestion_does_not_overrule_a_fact
+                what_was_erased_is_not_learned_again
+                relations_join_entities_and_end_with_their_time
+                nothing_is_learned_while_memory_is_off
+                conversations_are_learned_from_when_they_rest_or_grow
+                two_who_learn_at_once_learn_once
+                a_model_learns_and_rules_stand_in_for_it
+                what_means_the_same_is_no_twin
+            }
+            behaviour! { in review, $open:
+                a_contradiction_waits_for_a_decision
+                each_decision_does_what_it_says
+                an_erased_memory_takes_its_reviews_along
+            }
+            behaviour! { in rollup, $open:
+                a_workspace_may_have_its_turns_rolled_up_by_themselves
+                nothing_goes_that_was_not_learned_from
+                a_model_tells_and_an_unsound_summary_is_extracted_instead
+                no_turn_is_lost_or_told_twice
+            }
+            behaviour! { in decay, $open:
+                entities_fade_day_by_day
+                what_was_inferred_fades_week_by_week
+                conversations_are_archived_and_come_back_when_spoken_in
+                what_faded_away_goes_unless_something_is_about_it
+            }
+            behaviour! { in kill, $open:
+                a_kill_at_any_step_of_a_job_leaves_the_rest_to_the_next_run
             }
             behaviour! { in isolation, $open:
                 another_workspaces_id_is_like_one_that_never_was

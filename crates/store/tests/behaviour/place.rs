@@ -10,6 +10,8 @@ use mnemic_store::{EngineStore, Fields, SearchEngine, Statement, Value, postgres
 use mnemic_test_servers::postgres as server;
 use tempfile::TempDir;
 
+use crate::engine::{Fault, Mortal};
+
 /// A store that can be opened, and opened again.
 pub(crate) trait Place: Send + Sync {
     fn open(&self) -> Opened;
@@ -24,12 +26,15 @@ pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     /// The same store, for what core has no way to ask.
     pub(crate) rows: Arc<dyn Rows>,
+    /// By which it can be made to fail.
+    pub(crate) fault: Arc<Fault>,
 }
 
-impl<E: SearchEngine> From<EngineStore<E>> for Opened {
-    fn from(store: EngineStore<E>) -> Self {
-        let store = Arc::new(store);
-        Self { store: store.clone(), rows: store }
+impl Opened {
+    fn new(engine: impl SearchEngine) -> Self {
+        let fault = Arc::new(Fault::default());
+        let store = Arc::new(EngineStore::new(Mortal::new(engine, fault.clone())));
+        Self { store: store.clone(), rows: store, fault }
     }
 }
 
@@ -62,8 +67,9 @@ impl Embedded {
 impl Place for Embedded {
     fn open(&self) -> Opened {
         let path = self.directory.path().join("mnemic.db");
-        let options = sqlite::Options::default();
-        mnemic_store::open_embedded(&path, options, self.index_bytes_max).unwrap().into()
+        let indexes = Arc::new(sqlite::Indexes::new(self.index_bytes_max));
+        let (options, migrations) = (sqlite::Options::default(), sqlite::MIGRATIONS);
+        Opened::new(sqlite::SqliteEngine::open(&path, options, migrations, indexes).unwrap())
     }
 
     /// One process has the directory, so whatever works at once works on one store.
@@ -98,8 +104,8 @@ pub(crate) struct Shared {
 
 impl Place for Shared {
     fn open(&self) -> Opened {
-        let options = postgres::Options::default();
-        wait(mnemic_store::open_postgres(&self.url, options)).unwrap().into()
+        let (options, migrations) = (postgres::Options::default(), postgres::MIGRATIONS);
+        Opened::new(wait(postgres::PostgresEngine::open(&self.url, options, migrations)).unwrap())
     }
 
     fn beside(&self, _: &Opened) -> Opened {

@@ -190,6 +190,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("owners", 0),
         ("policies", 0),
         ("profiles", 0),
+        ("reviews", 0),
         ("runs", 1),
         ("scratchpads", 0),
         ("secrets", 0),

@@ -21,6 +21,7 @@ use mnemic_store::slots::InProcessSlots;
 use mnemic_store::{Statement, Value};
 use tokio::task::JoinSet;
 
+use crate::engine::Fault;
 use crate::place::{Opened, Place};
 
 pub(crate) const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -105,6 +106,11 @@ impl World {
             let mnemic = self.mnemic.clone();
             self.loops.spawn(async move { mnemic.fill_vectors().await });
         }
+    }
+
+    /// By which the store can be made to fail.
+    pub(crate) fn fault(&self) -> &Fault {
+        &self.opened.fault
     }
 
     pub(crate) fn store(&self) -> &dyn Store {

@@ -226,6 +226,24 @@ impl<'h> Case<'h> {
         connection
     }
 
+    /// Two memories that contradict each other, of which the newer moved into the domain.
+    async fn review(&self) -> String {
+        let settings = json!({"extraction": {"contradictions": "flag_review", "quiet_minutes": 0}});
+        self.house.put(&format!("{OWN}/settings"), &settings).await.expect(200);
+        let name = format!("Bela{}", self.nodes.fetch_add(1, Ordering::Relaxed));
+        for town in ["Lisbon", "Porto"] {
+            let body = json!({"role": "user", "content": format!("{name} lives in {town}.")});
+            let turns = format!("{OWN}/conversations/{name}/turns");
+            self.house.post(&turns, &body).await.expect(201);
+            self.house.act(&format!("{OWN}/jobs/consolidate/run")).await.expect(200);
+        }
+        let found = self.house.get(&format!("{OWN}/reviews?limit=1")).await.expect(200);
+        let review = &found["items"][0];
+        let path = format!("{OWN}/memories/{}", id_of(&review["new"]));
+        self.house.patch(&path, &json!({"domain": self.domain})).await.expect(200);
+        id_of(review).to_owned()
+    }
+
     /// All that an admin sees of the domain, but for what reading changes.
     async fn state(&self) -> Vec<Value> {
         let mut state = Vec::new();
@@ -266,6 +284,7 @@ impl<'h> Case<'h> {
             Target::Edge => self.edge(id_of(&own)).await,
             Target::Connection => self.connection().await,
             Target::Strategy => self.strategy().await,
+            Target::Review => self.review().await,
         };
         let body = json!({"type": "t", "name": format!("own {}", id_of(&own))});
         let own_node = self.house.post(&format!("{OWN}/ontology/nodes"), &body).await.expect(201);

@@ -41,6 +41,8 @@ pub(super) enum Target {
     /// A connection that brought a node of the domain.
     Connection,
     Strategy,
+    /// A review of two memories, one of which is of the domain.
+    Review,
 }
 
 /// What an operation takes.
@@ -209,6 +211,10 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "erase what is deleted" Erase Deleted |p|
         DELETE format!("memories/{}?hard=true", p.id), None;
         "memory_forget" json!({"id": p.id, "hard": true});
+    "reviews" Glance Review |_p| GET "reviews?limit=200", None; "review_list" json!({"limit": 200});
+    "decide a review" Change Review |p|
+        POST format!("reviews/{}/resolve", p.id), Some(json!({"decision": "keep_both"}));
+        "review_resolve" json!({"id": p.id, "decision": "keep_both"});
     "change a policy" Change Policy |p|
         PATCH format!("policies/{}", p.id), Some(json!({"active": false}));
         "policy_update" json!({"id": p.id, "active": false});

@@ -116,6 +116,8 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO answers VALUES ('{ws}', 'key', 'f', '{{}}', {at});
          INSERT INTO secrets VALUES ('{ws}', 'model_key', 'openai', 'id', '\\x01', {at});
          INSERT INTO sightings SELECT '{ws}', id, 'c' FROM memories WHERE workspace_id = '{ws}';
+         INSERT INTO reviews SELECT '{ws}', gen_random_uuid(), 't', id, id, {at}, NULL, NULL, 1
+             FROM memories WHERE workspace_id = '{ws}';
          INSERT INTO domains VALUES ('{ws}', 'd', NULL, 'test', {at});
          INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,
              'test', {at}, {at}, 1);
