@@ -74,6 +74,8 @@ codes! {
     Stale = "changed_meanwhile", Conflict, "Somebody else changed it at the same moment";
     /// It was erased, and does not come back unless it is revived.
     Erased = "erased", Conflict, "The same was erased before";
+    /// Nothing is captured while the master toggle is off.
+    MemoryDisabled = "memory_disabled", Conflict, "Memory is switched off in this workspace";
     /// A paused worker finds that its job went to another: it must commit nothing more.
     ClaimLost = "claim_lost", Conflict, "Another server took the job over";
     TooLarge = "too_large", TooLarge, "The request is larger than the limit";

@@ -6,6 +6,7 @@
 
 mod afterwards;
 pub mod answer;
+pub mod ask;
 pub mod audit;
 pub mod clock;
 pub mod context;
@@ -72,6 +73,7 @@ pub struct Mnemic {
     governors: language::Governors,
     master_key: Option<secret::MasterKey>,
     afterwards: afterwards::Afterwards,
+    tokenizer: Arc<dyn context::Tokenizer>,
 }
 
 impl Mnemic {
@@ -98,6 +100,7 @@ impl Mnemic {
             governors: language::Governors::default(),
             master_key: None,
             afterwards: afterwards::Afterwards::default(),
+            tokenizer: Arc::new(context::UpperBound),
         }
     }
 
@@ -105,6 +108,12 @@ impl Mnemic {
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
+    }
+
+    /// What counts the tokens of a context; without one, more are counted than there are.
+    #[must_use]
+    pub fn with_tokenizer(self, tokenizer: Arc<dyn context::Tokenizer>) -> Self {
+        Self { tokenizer, ..self }
     }
 
     /// How many days of audit are kept.

@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::ids::InvocationId;
 use crate::page::{Page, PageRequest};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::slot::Conversation as ConversationId;
+use crate::conversation::ConversationId;
 use crate::store::Change;
 use crate::text::{check_content, check_name};
 

@@ -11,7 +11,7 @@ use axum::routing::{MethodRouter, post};
 use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::EmbedderSlot;
-use mnemic_models::{ProviderOptions, Providers};
+use mnemic_models::{O200k, ProviderOptions, Providers};
 use mnemic_server::http::ServerOptions;
 use mnemic_server::http::auth::bearer;
 use mnemic_server::http::origin::OriginOptions;
@@ -64,7 +64,8 @@ impl Instance {
         let mut mnemic = Mnemic::new(store.clone(), slots, embedder.clone(), clock)
             .with_lease(config.job_lease)
             .with_audit_days(config.audit_retention_days)
-            .with_models(providers, config.models.clone());
+            .with_models(providers, config.models.clone())
+            .with_tokenizer(Arc::new(O200k));
         if let Some(master_key) = secret::master_key(&home, dir)? {
             mnemic = mnemic.with_master_key(master_key);
         }

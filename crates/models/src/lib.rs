@@ -9,10 +9,11 @@ pub mod language;
 pub mod minilm;
 pub mod openai;
 mod retry;
+mod tokens;
 pub mod weights;
 
 pub use self::language::{ProviderOptions, Providers};
 pub use self::minilm::MiniLm;
 pub use self::openai::{OpenAiEmbedder, OpenAiOptions};
-
+pub use self::tokens::O200k;
 pub use self::weights::{ModelFiles, OnProgress, Progress, WeightsSource, default_cache, obtain};

@@ -84,7 +84,7 @@ impl Mnemic {
         roll_up: RollUp,
     ) -> Result<Vec<Episode>> {
         self.authorize(&caller.principal, &SUMMARIZE)?;
-        let id: crate::slot::Conversation = conversation.parse()?;
+        let id: ConversationId = conversation.parse()?;
         roll_up.check()?;
         if let Some(first) = self.replay::<Option<Episode>>(caller).await? {
             return Ok(first.into_iter().collect());
@@ -189,14 +189,11 @@ impl Mnemic {
         principal: &Principal,
         conversation: &str,
     ) -> Result<String> {
-        self.authorize(principal, &READ)?;
-        let id: ConversationId = conversation.parse()?;
-        let scope = principal.scope();
-        let episodes = self.store.list_episodes(scope, id.as_str(), None, SHOWN_MAX).await?;
+        let episodes = self.shown_episodes(principal, &conversation.parse()?).await?;
         if episodes.is_empty() {
             return Ok(String::new());
         }
-        let lines = episodes.iter().rev().map(|episode| {
+        let lines = episodes.iter().map(|episode| {
             let summary = episode.summary.split_whitespace().collect::<Vec<_>>().join(" ");
             format!("\n- ({} turns) {summary}", episode.turn_count)
         });
@@ -204,6 +201,19 @@ impl Mnemic {
             "Earlier conversation summaries (most recent last):{}",
             lines.collect::<String>()
         ))
+    }
+
+    /// The newest episodes of a conversation, oldest first.
+    pub(crate) async fn shown_episodes(
+        &self,
+        principal: &Principal,
+        id: &ConversationId,
+    ) -> Result<Vec<Episode>> {
+        self.authorize(principal, &READ)?;
+        let found = self.store.list_episodes(principal.scope(), id.as_str(), None, SHOWN_MAX);
+        let mut episodes = found.await?;
+        episodes.reverse();
+        Ok(episodes)
     }
 
     /// The episode that the oldest turns come to, with exactly the turns that it stands for.

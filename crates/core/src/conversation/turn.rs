@@ -12,7 +12,7 @@ use crate::Mnemic;
 use crate::audit::Reading;
 use crate::clock::micros;
 use crate::erasure::Graves;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::TurnId;
 use crate::memory::at;
 use crate::node::{Properties, check_properties};
@@ -125,6 +125,11 @@ impl Mnemic {
         }
         for (i, new) in news.iter().enumerate() {
             new.check().map_err(|e| at(i, &e))?;
+        }
+        if !self.own_workspace(&caller.principal).await?.settings.memory.enabled {
+            let detail = "nothing that is said is kept while memory is switched off in this \
+                          workspace; switch it on (memory.enabled) and store it again";
+            return Err(Error::new(Code::MemoryDisabled, detail));
         }
         self.decide(caller, &ADD, || {
             Box::pin(async {

@@ -21,6 +21,7 @@ pub(crate) fn turn(role: &str, content: &str) -> Turn {
         model: None,
         metadata: Properties::new(),
         created_by: "test".to_owned(),
+        user: None,
         created_at: SAID.parse().unwrap(),
     }
 }

@@ -22,7 +22,7 @@ use crate::ids::GoalId;
 use crate::memory::GLOBAL_CHANNEL;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::slot::Conversation as ConversationId;
+use crate::conversation::ConversationId;
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_optional_name};
 

@@ -69,10 +69,12 @@ async fn archive(mnemic: &Mnemic, claim: &Claim) -> Result<u64> {
         let Some(last) = dormant.last() else { return Ok(archived) };
         after = Some(last.key);
         for mut conversation in dormant {
-            conversation.archived_at = Some(mnemic.clock.now());
+            let now = Some(mnemic.clock.now());
+            conversation.archived_at = now;
             conversation.revision += 1;
-            let change = Change::UpdateConversation(conversation);
-            archived += u64::from(unless_outdated(claim.commit(mnemic, vec![change]).await)?);
+            let turns = Change::PutAwayTurns { conversation: conversation.id.clone(), at: now };
+            let changes = vec![Change::UpdateConversation(conversation), turns];
+            archived += u64::from(unless_outdated(claim.commit(mnemic, changes).await)?);
         }
     }
 }

@@ -74,7 +74,7 @@ impl Mnemic {
             let detail = "learning is switched off: memory.enabled and extraction.enabled say so";
             return Err(Error::conflict(detail));
         }
-        let id: crate::slot::Conversation = conversation.parse()?;
+        let id: crate::conversation::ConversationId = conversation.parse()?;
         let conversation = self.present_conversation(&caller.principal, &id).await?;
         // What was learned from is not learned from again, with a key or without.
         let caller = &Caller::new(caller.principal.clone());

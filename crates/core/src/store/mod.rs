@@ -72,8 +72,8 @@ use crate::principal::Scope;
 use crate::profile::UserProfile;
 use crate::review::Review;
 use crate::run::Run;
-use crate::secret::Sealed;
 use crate::scratchpad::Scratchpad;
+use crate::secret::Sealed;
 use crate::strategy::Strategy;
 use crate::tool::Invocation;
 

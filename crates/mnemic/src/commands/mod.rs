@@ -4,6 +4,7 @@ mod archive;
 mod audit;
 mod backup;
 mod bench;
+mod context;
 mod conversation;
 mod db;
 mod doctor;
@@ -73,6 +74,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
     match command {
         Command::Remember(args) => memory::remember(client, common, args).await,
         Command::Recall(args) => recall::recall(client, common, args).await,
+        Command::Ask(args) => context::ask(client, common, args).await,
+        Command::Context(args) => context::context(client, common, args).await,
         Command::Promote { id } => memory::promote(client, common, id).await,
         Command::Forget { id, hard } => memory::forget(client, common, id, hard).await,
         Command::Erase(command) => erase::run(client, common, command).await,

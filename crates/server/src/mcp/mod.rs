@@ -8,6 +8,7 @@
 //! together. Nothing here decides what memory means, and nothing here imports another surface.
 
 mod audit;
+mod context;
 mod conversation;
 mod domain;
 mod edge;

@@ -189,6 +189,7 @@ impl Table {
     pub(super) fn new(dotted: bool) -> Self {
         let nouns = [
             recall::tools(),
+            context::tools(),
             memory::tools(),
             conversation::tools(),
             ontology::tools(),

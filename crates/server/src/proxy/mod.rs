@@ -21,9 +21,10 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use mnemic_core::context::Context;
+use mnemic_core::context::{Context, ContextRequest};
 use mnemic_core::language::{Relay, Relayed, Route};
 use mnemic_core::principal::{Caller, Principal};
+use mnemic_core::text::QUERY_BYTES_MAX;
 use mnemic_core::{Code, Mnemic};
 use uuid::Uuid;
 
@@ -149,12 +150,20 @@ impl Proxy {
             return nothing("");
         }
         let Some(query) = chat.query() else { return nothing("no user message") };
-        let agent = wishes.agent.as_deref().or(principal.agent.as_deref());
-        let context = self.mnemic.chat_context(principal, &query, conversation, agent);
+        let request = ContextRequest {
+            query: Some(query[..query.floor_char_boundary(QUERY_BYTES_MAX)].to_owned()),
+            conversation_id: Some(conversation.to_owned()),
+            agent_id: wishes.agent.clone(),
+            deadline: Some(self.options.memory_deadline),
+            ..ContextRequest::default()
+        };
+        let context = self.mnemic.context(principal, &request);
         match tokio::time::timeout(self.options.memory_deadline, context).await {
             Ok(Ok(context)) => {
-                let skipped = context.skipped.join("; ");
-                (context, skipped)
+                let told = context.skipped.iter();
+                let skipped: Vec<_> =
+                    told.map(|it| format!("{}: {}", it.layer.as_str(), it.reason)).collect();
+                (context, skipped.join("; "))
             }
             Ok(Err(error)) => {
                 tracing::warn!(code = error.code().word(), %error, "a chat goes on without memory");

@@ -2,6 +2,7 @@
 #![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
 
 mod audit;
+mod context;
 mod conversation;
 mod domain;
 mod episode;
@@ -73,6 +74,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(review::router())
         .merge(run::router())
         .merge(recall::router())
+        .merge(context::router())
         .merge(slot::router())
         .merge(goal::router())
         .merge(strategy::router())
@@ -88,7 +90,7 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
 
 /// Routes that need a token and may take long.
 pub(crate) fn slow() -> OpenApiRouter<Arc<Mnemic>> {
-    job::router()
+    OpenApiRouter::default().merge(job::router()).merge(context::slow_router())
 }
 
 /// Routes that need no token.

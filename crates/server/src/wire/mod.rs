@@ -3,7 +3,9 @@
 //! Apart from core's types on purpose: renaming a field inside must not change the contract,
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
+pub mod ask;
 pub mod audit;
+pub mod context;
 pub mod conversation;
 pub mod domain;
 pub mod edge;

@@ -1,0 +1,59 @@
+//! Questions and their answers on the wire.
+
+use mnemic_core::ask::{Answered, AskRequest as Wish, Cited};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskRequest {
+    #[schema(min_length = 1, max_length = 8192)]
+    pub question: String,
+    /// Searched together with `_global`; absent, every channel is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub channel: Option<String>,
+}
+
+impl From<AskRequest> for Wish {
+    fn from(request: AskRequest) -> Self {
+        Self { question: request.question, channel: request.channel }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct AskResponse {
+    /// Empty if nothing is remembered about the question.
+    pub answer: String,
+    /// The records that it rests on.
+    pub citations: Vec<CitationWire>,
+    /// The model that answered, or `passages` where the best passages stand for an answer.
+    pub answered_by: String,
+    /// What could not serve, and why; empty when all is well.
+    pub degraded: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct CitationWire {
+    pub id: Uuid,
+    /// As in the mark: `mem`, `turn`, `policy` and so on.
+    #[serde(rename = "type")]
+    pub citation_type: String,
+    pub text: String,
+}
+
+impl From<Answered> for AskResponse {
+    fn from(answered: Answered) -> Self {
+        let Answered { answer, citations, answered_by, degraded } = answered;
+        let citations = citations.into_iter().map(Into::into).collect();
+        Self { answer, citations, answered_by, degraded }
+    }
+}
+
+impl From<Cited> for CitationWire {
+    fn from(cited: Cited) -> Self {
+        Self { id: cited.id, citation_type: cited.kind, text: cited.text }
+    }
+}
