@@ -12,6 +12,7 @@ mod goal;
 mod job;
 mod memory;
 mod node;
+mod procedure;
 mod profile;
 mod run;
 mod search;
