@@ -5,6 +5,8 @@
 
 mod find;
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -71,7 +73,10 @@ impl Strategy {
             digest.update(part);
             digest.update([0]);
         }
-        digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        digest.finalize().iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
     }
 
     fn count(&mut self, success: bool, now: Timestamp) {

@@ -82,7 +82,9 @@ async fn get(client: &Client, common: &CommonArgs, path: &str) -> Result<()> {
         ("has part", &view.children),
         ("blocks", &view.blocks),
     ] {
-        ids.iter().for_each(|id| output::line(&format!("{heading}  {id}")));
+        for id in ids {
+            output::line(&format!("{heading}  {id}"));
+        }
     }
     Ok(())
 }

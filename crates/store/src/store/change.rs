@@ -1,16 +1,14 @@
 //! Changes become steps of a batch.
 
-use mnemic_core::ids::{GoalId, MemoryId, NodeId, StrategyId};
+use mnemic_core::ids::{MemoryId, NodeId};
 use mnemic_core::node::{Node, Slice};
 use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
-use mnemic_core::strategy::Strategy;
-use uuid::Uuid;
 
+use super::procedure::add_beside;
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, erasure, fading, goal, job, memory, node,
-    profile, review, run, scratchpad, secret, sighting, strategy, timeline, tool, turn, vector,
-    walk,
+    access, answer, audit, conversation, edge, episode, erasure, fading, job, memory, node, review,
+    run, secret, sighting, timeline, tool, turn, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -89,32 +87,22 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
             .touch(ItemKind::Turn, id.0),
         Change::AddEpisode(new) => batch.push(episode::add(new)),
         Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
-        Change::AddGoal(new) => batch.push(goal::add(new)),
-        Change::UpdateGoal(changed) => batch.push(goal::update(changed)),
-        Change::RequireGoal { id, revision } => batch.push(goal::require(*id, *revision)),
-        Change::TouchGoal { id, revision } => batch.push(goal::touch(*id, *revision)),
-        Change::EraseGoal(id) => erase_goal(batch, *id),
-        Change::AddStrategy(new) => batch
-            .push(strategy::add(new))
-            .push_all(strategy::add_words(new))
-            .push(timeline::learn(new.id.0, &new.channel, new.created_at))
-            .touch(ItemKind::Strategy, new.id.0),
-        Change::UpdateStrategy(changed) => update_strategy(batch, changed),
-        Change::EraseStrategy { id, .. } => erase_strategy(batch, *id),
-        Change::AddInvocation(call) => batch.push_all(tool::add(call)),
-        Change::EraseInvocation(id) => {
-            erase_beside(batch, id.0, tool::erase(*id).counted("tool_invocations"))
-        }
-        Change::AddProfile(new) => batch.push(profile::add(new)),
-        Change::UpdateProfile(changed) => batch.push(profile::update(changed)),
-        Change::EraseProfile(id) => {
-            erase_beside(batch, *id, profile::erase(*id).counted("profiles"))
-        }
-        Change::AddScratchpad(new) => batch.push(scratchpad::add(new)),
-        Change::UpdateScratchpad(changed) => batch.push(scratchpad::update(changed)),
-        Change::EraseScratchpad(id) => {
-            erase_beside(batch, *id, scratchpad::erase(*id).counted("scratchpads"))
-        }
+        Change::AddGoal(_)
+        | Change::UpdateGoal(_)
+        | Change::RequireGoal { .. }
+        | Change::TouchGoal { .. }
+        | Change::EraseGoal(_)
+        | Change::AddStrategy(_)
+        | Change::UpdateStrategy(_)
+        | Change::EraseStrategy { .. }
+        | Change::AddInvocation(_)
+        | Change::EraseInvocation(_)
+        | Change::AddProfile(_)
+        | Change::UpdateProfile(_)
+        | Change::EraseProfile(_)
+        | Change::AddScratchpad(_)
+        | Change::UpdateScratchpad(_)
+        | Change::EraseScratchpad(_) => add_beside(batch, change),
         Change::LearnTurn { id, at } => batch.push(turn::learn(*id, *at)),
         Change::AddSighting { memory_id, conversation } => {
             batch.push(sighting::add(*memory_id, conversation))
@@ -175,41 +163,6 @@ fn erase_node(batch: &mut Batch, id: NodeId) -> &mut Batch {
         .push(erasure::erase_owner(id.0))
         .push(node::erase(id).counted("nodes"))
         .touch(ItemKind::Node, id.0)
-}
-
-/// What waited for nothing else goes on.
-fn erase_goal(batch: &mut Batch, id: GoalId) -> &mut Batch {
-    batch.push(edge::erase_of(id.0).counted("edges"));
-    erase_beside(batch, id.0, goal::erase(id).counted("goals")).push(goal::release())
-}
-
-/// A strategy that is deleted is found no more.
-fn update_strategy<'b>(batch: &'b mut Batch, changed: &Strategy) -> &'b mut Batch {
-    batch.push_all(timeline::change_strategy(changed));
-    batch.push(strategy::update(changed)).touch(ItemKind::Strategy, changed.id.0);
-    if changed.deleted_at.is_some() {
-        batch.push(strategy::erase_words(changed.id)).push(vector::erase_of(changed.id.0));
-    }
-    batch
-}
-
-fn erase_strategy(batch: &mut Batch, id: StrategyId) -> &mut Batch {
-    batch
-        .push(strategy::erase_words(id).counted("strategy_words"))
-        .push(vector::erase_of(id.0).counted("vectors"))
-        .push(edge::erase_of(id.0).counted("edges"))
-        .push(timeline::erase_of(id.0))
-        .touch(ItemKind::Strategy, id.0);
-    erase_beside(batch, id.0, strategy::erase(id).counted("strategies"))
-}
-
-/// Removes a record with what may repeat its words.
-fn erase_beside(batch: &mut Batch, id: Uuid, erase: Step) -> &mut Batch {
-    batch
-        .push(answer::erase_of(id).counted("answers"))
-        .push(audit::erase_of(id).counted("audit_details"))
-        .push(erasure::erase_owner(id))
-        .push(erase)
 }
 
 fn erase_connection<'b>(batch: &'b mut Batch, connection_id: &str, slice: Slice) -> &'b mut Batch {

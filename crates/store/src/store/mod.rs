@@ -13,6 +13,7 @@ mod goal;
 mod job;
 mod memory;
 mod node;
+mod procedure;
 mod profile;
 mod review;
 mod run;
