@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mnemic_core::Code;
-use mnemic_core::slot::Conversation;
+use mnemic_core::conversation::ConversationId;
 
 use super::{Fault, Result};
 
@@ -42,7 +42,7 @@ impl Wishes {
             Some("off") => Mode::Off,
             Some(_) => return Err(wrong(&MEMORY, "must be off, read or write")),
         };
-        let conversation = text(headers, &CONVERSATION)?.map(str::parse::<Conversation>);
+        let conversation = text(headers, &CONVERSATION)?.map(str::parse::<ConversationId>);
         let conversation =
             conversation.transpose().map_err(|e| wrong(&CONVERSATION, &e.to_string()))?;
         let agent = text(headers, &AGENT)?.map(str::to_owned);

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::erasure::Files;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
 use mnemic_core::{Code, Error, Result};
 use mnemic_store::{
     Batch, CheckDepth, Engine, Finding, Row, Scope, SearchEngine, Statement, Value,
@@ -137,11 +137,33 @@ impl<E: SearchEngine> SearchEngine for Mortal<E> {
     async fn search_words(
         &self,
         scope: Scope,
+        kind: ItemKind,
         query: &str,
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        self.engine.search_words(scope, query, filter, limit).await
+        self.engine.search_words(scope, kind, query, filter, limit).await
+    }
+
+    async fn word_evidence(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        query: &str,
+        ids: &[Uuid],
+    ) -> Result<WordEvidence> {
+        self.engine.word_evidence(scope, kind, query, ids).await
+    }
+
+    async fn cosines(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        query: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<f32>>> {
+        self.engine.cosines(scope, kind, stamp, query, ids).await
     }
 
     async fn search_vectors(

@@ -12,7 +12,7 @@ fn way(description: &str) -> NewStrategy {
 }
 
 impl World {
-    async fn learn(&self, new: NewStrategy) -> Learned {
+    async fn learn_way(&self, new: NewStrategy) -> Learned {
         self.mnemic.learn_strategy(&self.as_operator(), &new).await.unwrap()
     }
 
@@ -29,7 +29,7 @@ pub(crate) async fn the_same_strategy_again_counts_and_makes_no_twin(w: World) {
         tool_sequence: Some(vec!["git_bisect".to_owned(), "git_show".to_owned()]),
         ..way("bisect the commits")
     };
-    let first = w.learn(new.clone()).await;
+    let first = w.learn_way(new.clone()).await;
     assert!(first.created);
     assert_eq!((first.strategy.success_count, first.strategy.failure_count), (1, 0));
     let again = NewStrategy {
@@ -38,13 +38,13 @@ pub(crate) async fn the_same_strategy_again_counts_and_makes_no_twin(w: World) {
         success: Some(false),
         ..new.clone()
     };
-    let again = w.learn(again).await;
+    let again = w.learn_way(again).await;
     assert_eq!((again.created, again.strategy.id), (false, first.strategy.id));
     assert_eq!((again.strategy.success_count, again.strategy.failure_count), (1, 1));
     assert_eq!(again.strategy.tool_sequence, first.strategy.tool_sequence, "absent leaves it");
-    let elsewhere = w.learn(NewStrategy { channel: Some("x".to_owned()), ..new.clone() }).await;
+    let elsewhere = w.learn_way(NewStrategy { channel: Some("x".to_owned()), ..new.clone() }).await;
     assert!(elsewhere.created, "another channel is another place");
-    let other = w.learn(NewStrategy { context_pattern: None, ..new }).await;
+    let other = w.learn_way(NewStrategy { context_pattern: None, ..new }).await;
     assert!(other.created, "another occasion is another strategy");
     let search = StrategySearch { task: "the test broke".to_owned(), ..StrategySearch::default() };
     let found = w.mnemic.find_strategies(&w.operator, &search).await.unwrap();
@@ -76,9 +76,9 @@ pub(crate) async fn one_strategy_at_sixteen_hands_is_one(w: World) {
 pub(crate) async fn what_works_more_often_ranks_higher(w: World) {
     let mut ids = Vec::new();
     for description in ["restart the server twice", "restart the server gently"] {
-        ids.push(w.learn(way(description)).await.strategy.id);
+        ids.push(w.learn_way(way(description)).await.strategy.id);
     }
-    w.learn(way("bake bread")).await;
+    w.learn_way(way("bake bread")).await;
     for (id, success) in [(ids[0], false), (ids[0], false), (ids[1], true)] {
         w.mnemic.reinforce_strategy(&w.as_operator(), id, success).await.unwrap();
     }
@@ -93,8 +93,8 @@ pub(crate) async fn what_works_more_often_ranks_higher(w: World) {
 
 pub(crate) async fn meaning_finds_a_strategy_without_its_words(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
-    let id = w.learn(way("kittenfeeding")).await.strategy.id;
-    w.learn(way("gardenwater")).await;
+    let id = w.learn_way(way("kittenfeeding")).await.strategy.id;
+    w.learn_way(way("gardenwater")).await;
     let task = "feeding kittens";
     eventually("both are near", async || w.ways(&w.operator, task).await.len() == 2).await;
     assert_eq!(w.ways(&w.operator, task).await, ["kittenfeeding", "gardenwater"]);
@@ -105,13 +105,13 @@ pub(crate) async fn meaning_finds_a_strategy_without_its_words(mut w: World) {
     w.mnemic.forget_strategy(&w.as_operator(), id).await.unwrap();
     assert_eq!(w.ways(&w.operator, task).await, ["gardenwater"]);
     assert_eq!(seen(w.mnemic.forget_strategy(&w.as_operator(), id).await).0, "not_found");
-    let anew = w.learn(way("kittenfeeding")).await;
+    let anew = w.learn_way(way("kittenfeeding")).await;
     assert!(anew.created && anew.strategy.id != id);
 }
 
 pub(crate) async fn a_strategy_of_a_closed_domain_is_like_none(w: World) {
     let secret = NewStrategy { domain: Some("vault".to_owned()), ..way("turn the key twice") };
-    let secret = w.learn(secret).await.strategy;
+    let secret = w.learn_way(secret).await.strategy;
     let intern = w.member("default", "intern").await;
     let grant =
         |permission| Grant { role: "intern".to_owned(), domain: "vault".to_owned(), permission };

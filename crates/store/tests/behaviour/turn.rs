@@ -31,7 +31,7 @@ fn ask(query: &str) -> RecallRequest {
 }
 
 impl World {
-    async fn talk(&self, conversation: &str, channel: &str, news: &[NewTurn]) {
+    async fn converse(&self, conversation: &str, channel: &str, news: &[NewTurn]) {
         let new = NewConversation {
             id: Some(conversation.to_owned()),
             channel: Some(channel.to_owned()),
@@ -58,7 +58,7 @@ async fn boat_talk(w: &World) {
     let start = w.now() - DAY * 30;
     let later = start + DAY * 7;
     let minute = SignedDuration::from_mins(1);
-    w.talk(
+    w.converse(
         "harbour",
         "sailing",
         &[
@@ -102,7 +102,7 @@ pub(crate) async fn what_was_just_said_is_found_by_its_meaning(mut w: World) {
 pub(crate) async fn turns_stay_within_their_borders(w: World) {
     boat_talk(&w).await;
     let (now, boat) = (w.now(), "the boat");
-    w.talk("office", "work", &[said("Cy", now, "The boat on the poster is ours.")]).await;
+    w.converse("office", "work", &[said("Cy", now, "The boat on the poster is ours.")]).await;
     let count = async |request: RecallRequest| w.heard(&request).await.len();
     let everywhere = count(ask(boat)).await;
     assert!(everywhere >= 4, "{everywhere}");
