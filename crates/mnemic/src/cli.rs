@@ -688,6 +688,7 @@ pub enum ReviewCommand {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "they are spelled as on the wire")]
 pub enum DecisionArg {
     /// The new memory replaces the old one
     KeepNew,
