@@ -149,7 +149,7 @@ mod tests {
 
     #[async_trait]
     impl LanguageModel for Says {
-        fn label(&self) -> &str {
+        fn label(&self) -> &'static str {
             "test:says"
         }
 

@@ -49,7 +49,6 @@ async fn wrong_settings_are_named() {
         json!({"extraction": {"turns": 0}}),
         json!({"extraction": {"kinds": "fact"}}),
         json!({"rollup": {"retain_last": 10_001}}),
-        json!({"rollup": null}),
     ] {
         house.put(&path, &wrong).await.refused(400, "invalid_field");
     }
