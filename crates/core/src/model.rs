@@ -217,7 +217,7 @@ impl Mnemic {
         if self.master_key.is_none() {
             detail.push_str("; without MNEMIC_SECRET_KEY workspaces cannot keep keys of their own");
         }
-        Finding { part: "language model".to_owned(), ok: true, detail }
+        Finding { part: "model".to_owned(), ok: true, detail }
     }
 
     async fn model_choice(&self, scope: Scope) -> Result<(ModelSettings, Option<Sealed>)> {

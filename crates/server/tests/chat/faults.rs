@@ -126,41 +126,50 @@ fn repetitions(behaviour: Behaviour) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_fail_as_promised() {
     for case in &CASES {
-        let (house, started) = (house(case.behaviour).await, Instant::now());
-        let before = resident();
-        let mut tasks = tokio::task::JoinSet::new();
-        for _ in 0..REPETITIONS {
-            let (house, scope) = (house.clone(), house.principal.scope());
-            tasks.spawn(async move {
-                let text = house.mnemic.ask_model(scope, &prompt(None)).await;
-                outcome(text.as_ref().err())
-            });
-        }
-        for text in tasks.join_all().await {
+        let (started, before) = (Instant::now(), resident());
+        // Each on a house of its own, whose breaker has not seen the failures of the other.
+        let (text, shape) = tokio::join!(ask_texts(case.behaviour), ask_shapes(case.behaviour));
+        for text in text {
             assert_eq!(text, case.text, "{:?}", case.behaviour);
         }
-        // On a house of its own, whose breaker has not seen those failures.
-        let house = self::house(case.behaviour).await;
-        let mut tasks = tokio::task::JoinSet::new();
-        for _ in 0..REPETITIONS {
-            let (house, scope) = (house.clone(), house.principal.scope());
-            tasks.spawn(async move {
-                let check = |drink: &Drink| match drink.text.as_str() {
-                    "" => Err("text is empty".to_owned()),
-                    _ => Ok(()),
-                };
-                let prompt = prompt(Some(schema()));
-                let shaped = house.mnemic.ask_model_json::<Drink>(scope, &prompt, check).await;
-                outcome(shaped.as_ref().err())
-            });
-        }
-        for shaped in tasks.join_all().await {
-            assert_eq!(shaped, case.shape, "{:?}", case.behaviour);
+        for shape in shape {
+            assert_eq!(shape, case.shape, "{:?}, with a shape", case.behaviour);
         }
         assert!(started.elapsed() < PATIENCE, "{:?}: {:?}", case.behaviour, started.elapsed());
         let grown = resident().saturating_sub(before);
         assert!(grown < 4 * GROWTH_MAX, "{:?} took {grown} bytes", case.behaviour);
     }
+}
+
+async fn ask_texts(behaviour: Behaviour) -> Vec<Asked> {
+    let house = house(behaviour).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..REPETITIONS {
+        let (house, scope) = (house.clone(), house.principal.scope());
+        tasks.spawn(async move {
+            let text = house.mnemic.ask_model(scope, &prompt(None)).await;
+            outcome(text.as_ref().err())
+        });
+    }
+    tasks.join_all().await
+}
+
+async fn ask_shapes(behaviour: Behaviour) -> Vec<Asked> {
+    let house = house(behaviour).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..REPETITIONS {
+        let (house, scope) = (house.clone(), house.principal.scope());
+        tasks.spawn(async move {
+            let check = |drink: &Drink| match drink.text.as_str() {
+                "" => Err("text is empty".to_owned()),
+                _ => Ok(()),
+            };
+            let prompt = prompt(Some(schema()));
+            let shaped = house.mnemic.ask_model_json::<Drink>(scope, &prompt, check).await;
+            outcome(shaped.as_ref().err())
+        });
+    }
+    tasks.join_all().await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
