@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::language::Prompt;
 use crate::memory::Kind;
 use crate::principal::{Action, Operation, Principal};
-use crate::recall::RecallRequest;
+use crate::recall::{Part, RecallRequest};
 use crate::text::{QUERY_BYTES_MAX, check_content};
 
 /// How many passages answer where no model does.
@@ -110,6 +110,7 @@ impl Mnemic {
             query: request.question.clone(),
             channel: request.channel.clone(),
             limit: Some(PASSAGES_MAX),
+            include: Some(vec![Part::Memories, Part::Turns]),
             ..RecallRequest::default()
         };
         let bundle = self.recall(principal, &wish).await?;

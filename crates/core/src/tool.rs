@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Mnemic;
+use crate::conversation::ConversationId;
 use crate::error::{Code, Error, Result};
 use crate::ids::InvocationId;
 use crate::page::{Page, PageRequest};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::conversation::ConversationId;
 use crate::store::Change;
 use crate::text::{check_content, check_name};
 

@@ -9,29 +9,22 @@ use super::compose::{Line, Told, flat};
 use super::{ContextRequest, LAYER_DEADLINE, Skipped};
 use crate::Mnemic;
 use crate::conversation::ConversationId;
+use crate::embed::EmbedderState;
 use crate::error::{Code, Error, Result};
-use crate::goal::{Goal, GoalFilter, GoalStatus};
+use crate::goal::Goal;
 use crate::memory::{GLOBAL_CHANNEL, Kind};
 use crate::page::PageRequest;
-use crate::policy::{Policy, PolicyFilter};
+use crate::policy::Policy;
 use crate::principal::Principal;
-use crate::recall::{Bundle, Entity, RecallRequest, Recalled, RecalledTurn};
-use crate::strategy::{StrategyHit, StrategySearch};
-use crate::text::fold_name;
+use crate::recall::{
+    Bundle, Entity, Part, RecallRequest, Recalled, RecalledTurn, relevant_policies,
+};
+use crate::strategy::StrategyHit;
 
 /// How much of each is looked for; the budget decides how much is told.
 const RECALLED_MAX: usize = 30;
-const POLICIES_READ_MAX: usize = 200;
-const POLICIES_MAX: usize = 10;
-const GOALS_READ_MAX: usize = 50;
-const GOALS_MAX: usize = 10;
-const STRATEGIES_MAX: usize = 3;
-/// A way that fits less is not told unasked.
-const STRATEGY_SCORE_MIN: f64 = 0.2;
 /// Turns that are this near to the end of their conversation are in the prompt anyway.
 const RECENT_TURNS: usize = 20;
-/// Shorter words are in every rule.
-const WORD_CHARS_MIN: usize = 4;
 
 /// Where a line of a context comes from, in the order in which they are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,7 +123,9 @@ impl Mnemic {
                 .map(|reason| Skipped { layer: Layer::Memories, reason: reason.clone() }),
         );
         let policies = layers.served(Layer::Policies, policies).unwrap_or_default();
-        layers.tell(Layer::Policies, policy_lines(policies, request, &recalled));
+        let query = request.query.as_deref().unwrap_or_default();
+        let policies = relevant_policies(policies, query, &recalled.items);
+        layers.tell(Layer::Policies, policies.iter().map(policy_line).collect());
         let (facts, memories): (Vec<_>, Vec<_>) =
             recalled.items.iter().partition(|item| item.memory.kind == Kind::Fact);
         layers.tell(Layer::Facts, facts.into_iter().map(memory_line).collect());
@@ -158,11 +153,16 @@ impl Mnemic {
             query: query.clone(),
             limit: Some(RECALLED_MAX),
             channel: request.channel.clone(),
+            include: Some(vec![Part::Memories, Part::Turns, Part::Entities]),
             ..RecallRequest::default()
         };
         let (bundle, recent) =
             tokio::join!(self.recall(principal, &wish), self.recent_turns(principal, request));
-        let Bundle { items, mut turns, entities, degraded, .. } = bundle?;
+        let Bundle { items, mut turns, entities, mut degraded, .. } = bundle?;
+        // What is switched off on purpose leaves nothing out.
+        if matches!(self.embedder.state(), EmbedderState::Off) {
+            degraded.clear();
+        }
         let recent = recent?;
         turns.retain(|found| !recent.contains(&found.turn.id.0));
         Ok(Found { items, turns, entities, degraded })
@@ -204,20 +204,13 @@ impl Mnemic {
         principal: &Principal,
         request: &ContextRequest,
     ) -> Result<Vec<Line>> {
-        let filter = GoalFilter {
-            status: Some(GoalStatus::Active),
-            channel: request.channel.clone(),
-            conversation_id: None,
-        };
-        let page = PageRequest { limit: Some(GOALS_READ_MAX), cursor: None };
-        let mut goals = self.list_goals(principal, &filter, &page).await?.items;
-        goals.sort_by_key(|goal| std::cmp::Reverse(goal.priority));
+        let goals = self.leading_goals(principal, request.channel.as_deref()).await?;
         let line = |goal: &Goal| {
             let deadline = goal.deadline.map(|at| format!(", until {}", at.strftime("%F")));
             let about = format!("priority {}{}", goal.priority, deadline.unwrap_or_default());
             Line::cited("goal", goal.id.0, &about, &goal.description)
         };
-        Ok(goals.iter().take(GOALS_MAX).map(line).collect())
+        Ok(goals.iter().map(line).collect())
     }
 
     async fn strategy_lines(
@@ -226,12 +219,7 @@ impl Mnemic {
         request: &ContextRequest,
     ) -> Result<Vec<Line>> {
         let Some(task) = &request.query else { return Ok(vec![]) };
-        let search = StrategySearch {
-            task: task.clone(),
-            channel: request.channel.clone(),
-            limit: Some(STRATEGIES_MAX),
-        };
-        let found = self.find_strategies(principal, &search).await?;
+        let found = self.fitting_strategies(principal, task, request.channel.as_deref()).await?;
         let line = |hit: &StrategyHit| {
             let strategy = &hit.strategy;
             let (worked, failed) = (strategy.success_count, strategy.failure_count);
@@ -241,8 +229,7 @@ impl Mnemic {
             let text = format!("{}{tools}", strategy.description);
             Line::cited("strategy", strategy.id.0, &about, &text)
         };
-        let fit = found.items.iter().filter(|hit| hit.score >= STRATEGY_SCORE_MIN);
-        Ok(fit.map(line).collect())
+        Ok(found.iter().map(line).collect())
     }
 
     /// What is known of the user that the caller's token speaks for.
@@ -292,12 +279,6 @@ impl Mnemic {
             first.ids.push(pad.id);
         }
         Ok(lines)
-    }
-
-    async fn active_policies(&self, principal: &Principal) -> Result<Vec<Policy>> {
-        let filter = PolicyFilter { active: Some(true), ..PolicyFilter::default() };
-        let page = PageRequest { limit: Some(POLICIES_READ_MAX), cursor: None };
-        Ok(self.list_policies(principal, &filter, &page).await?.items)
     }
 }
 
@@ -366,27 +347,6 @@ fn entity_line(entity: &Entity) -> Line {
     Line::cited("node", node.id.0, &node.node_type, &text)
 }
 
-/// Rules of the domains that are spoken of, or that speak of the same as the question.
-fn policy_lines(policies: Vec<Policy>, request: &ContextRequest, found: &Found) -> Vec<Line> {
-    let domains: HashSet<_> =
-        found.items.iter().filter_map(|item| item.memory.domain.as_deref()).collect();
-    let sources: HashSet<_> = found.items.iter().map(|item| item.memory.id).collect();
-    let asked = words(request.query.as_deref().unwrap_or_default());
-    let relevance = |policy: &Policy| {
-        let told = policy.source_fact_ids.iter().filter(|id| sources.contains(id)).count();
-        let in_common = words(&policy.rule).intersection(&asked).count();
-        2 * told + usize::from(domains.contains(policy.domain.as_str())) + in_common
-    };
-    let scored = policies.into_iter().map(|policy| (relevance(&policy), policy));
-    let mut scored: Vec<_> = scored.filter(|(relevance, _)| *relevance > 0).collect();
-    scored.sort_by_key(|(relevance, _)| std::cmp::Reverse(*relevance));
-    let line = |(_, policy): (usize, Policy)| {
-        Line::cited("policy", policy.id.0, &policy.domain, &policy.rule)
-    };
-    scored.into_iter().take(POLICIES_MAX).map(line).collect()
-}
-
-fn words(text: &str) -> HashSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    words.filter(|word| word.chars().count() >= WORD_CHARS_MIN).map(fold_name).collect()
+fn policy_line(policy: &Policy) -> Line {
+    Line::cited("policy", policy.id.0, &policy.domain, &policy.rule)
 }

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::Mnemic;
 use crate::audit::Reading;
 use crate::clock::micros;
+use crate::conversation::ConversationId;
 use crate::edge::{BLOCKED_BY, SUBGOAL_OF};
 use crate::error::{Error, Result};
 use crate::ids::GoalId;
 use crate::memory::GLOBAL_CHANNEL;
 use crate::page::{Page, PageRequest, Position};
 use crate::principal::{Action, Caller, Operation, Principal};
-use crate::conversation::ConversationId;
 use crate::store::Change;
 use crate::text::{CONTENT_BYTES_MAX, check_content, check_optional_name};
 

@@ -43,6 +43,10 @@ static JOBS: &[&dyn Job] = &[
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.
 const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(1);
 
+/// How often, and after how long, a job that somebody else runs is looked at again.
+const PATIENCE_TRIES: usize = 20;
+const PATIENCE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// One kind of background work.
 #[async_trait]
 pub trait Job: Send + Sync {
@@ -170,18 +174,25 @@ impl Mnemic {
         let changed = if dry_run {
             job.preview(self, scope).await?
         } else {
-            let claim = self.claim(scope, job.name(), None).await?.ok_or_else(|| {
-                Error::conflict(format!(
-                    "the job {} is being run already; try again when it is done",
-                    job.name()
-                ))
-            })?;
+            let claim = self.claim_soon(scope, job.name()).await?;
             self.run_claimed(job, claim).await?
         };
         if !dry_run {
             self.note_done(principal, &RUN, &[], started);
         }
         Ok(JobReport { name: job.name().to_owned(), dry_run, changed })
+    }
+
+    /// Most runs take a moment, so one that is under way is waited for a little.
+    async fn claim_soon(&self, scope: Scope, name: &'static str) -> Result<Claim> {
+        for _ in 0..PATIENCE_TRIES {
+            if let Some(claim) = self.claim(scope, name, None).await? {
+                return Ok(claim);
+            }
+            tokio::time::sleep(PATIENCE_PAUSE).await;
+        }
+        let detail = format!("the job {name} is being run already; try again when it is done");
+        Err(Error::conflict(detail))
     }
 
     pub(crate) async fn workspace_ids(&self) -> Result<Vec<WorkspaceId>> {

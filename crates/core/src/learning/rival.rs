@@ -105,7 +105,9 @@ impl Mnemic {
         filter: &SearchFilter,
     ) -> Result<Vec<MemoryId>> {
         let (scope, store) = (caller.scope(), &self.store);
-        let hits = store.search_words(scope, ItemKind::Memory, &fact.content, filter, CANDIDATES_MAX).await?;
+        let hits = store
+            .search_words(scope, ItemKind::Memory, &fact.content, filter, CANDIDATES_MAX)
+            .await?;
         let mut ids: Vec<_> = hits.into_iter().map(|hit| MemoryId(hit.id)).collect();
         let keys: Vec<_> = fact.entities.iter().map(|name| fold_name(name)).collect();
         let bearers = store.find_bearers(scope, channel, &keys).await?;

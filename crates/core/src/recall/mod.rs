@@ -4,6 +4,7 @@
 //! What must not be seen is filtered before ranking, never after the cut; a technique that is
 //! missing or fails is named in the answer and the others serve.
 
+mod beside;
 mod entity;
 mod evidence;
 mod expand;
@@ -26,13 +27,17 @@ use crate::Mnemic;
 use crate::audit::Reading;
 use crate::conversation::ConversationId;
 use crate::error::{Error, Result};
+use crate::goal::Goal;
 use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::page::check_limit;
+use crate::policy::Policy;
 use crate::principal::{Action, Operation, Principal, Scope, refuse};
+use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
+pub(crate) use beside::relevant_policies;
 pub use entity::{Entity, Matched, Neighbour, Sight, Through};
 pub use evidence::{Held, WordEvidence};
 pub use filter::SearchFilter;
@@ -67,6 +72,12 @@ pub enum Part {
     Memories,
     Turns,
     Entities,
+    /// Ways that worked before.
+    Strategies,
+    /// Active goals.
+    Goals,
+    /// Rules that apply.
+    Policies,
 }
 
 impl Technique {
@@ -114,6 +125,12 @@ pub struct Bundle {
     pub turns: Vec<RecalledTurn>,
     /// What the query is about: what it names first, then what it means.
     pub entities: Vec<Entity>,
+    /// Ways that worked before, best first.
+    pub strategies: Vec<StrategyHit>,
+    /// Active goals, those of the highest priority first.
+    pub goals: Vec<Goal>,
+    /// Rules that apply, best first.
+    pub policies: Vec<Policy>,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
@@ -159,11 +176,13 @@ impl RecallRequest {
             return Err(Error::invalid("techniques", problem));
         }
         if self.include.as_ref().is_some_and(Vec::is_empty) {
-            let problem = "must name at least one of memories, turns, entities";
+            let problem =
+                "must name at least one of memories, turns, entities, strategies, goals, policies";
             return Err(Error::invalid("include", problem));
         }
-        let entities_alone = !self.includes_memories() && !self.includes(Part::Turns);
-        if entities_alone && !self.wants(Technique::Entities) {
+        let sought = [Part::Memories, Part::Turns, Part::Entities];
+        let sought = sought.into_iter().filter(|part| self.includes(*part));
+        if sought.eq([Part::Entities]) && !self.wants(Technique::Entities) {
             let problem = "must have entities where nothing else is to be included";
             return Err(Error::invalid("techniques", problem));
         }
@@ -243,6 +262,8 @@ impl Mnemic {
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }
+        let beside = self.beside(&quest, &items).await;
+        searches.partly.extend(beside.degraded);
         self.note_recalled(&quest, &items, &turns, &searches.entities);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
@@ -252,6 +273,9 @@ impl Mnemic {
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
             entities: searches.entities,
+            strategies: beside.strategies,
+            goals: beside.goals,
+            policies: beside.policies,
             took,
         })
     }

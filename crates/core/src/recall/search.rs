@@ -99,7 +99,10 @@ impl Searches {
     pub(super) fn take_turns(&mut self) -> Vec<RecalledTurn> {
         match self.turns.take() {
             Some(Ok(turns)) => {
-                self.partly.extend(turns.degraded);
+                // What memories lack for the same reason is said already.
+                if self.done.iter().all(|search| search.failure.is_none()) {
+                    self.partly.extend(turns.degraded);
+                }
                 turns.found
             }
             Some(Err(e)) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use mnemic_server::wire::entity::{EntityWire, WayWire};
 use mnemic_server::wire::recall::{
-    FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
+    FeatureWire, FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
 };
 
 use super::OWN;
@@ -85,7 +85,7 @@ fn show(item: &RecallItem) {
     if !why.matched_words.is_empty() {
         output::line(&format!("         matched: {}", why.matched_words.join(", ")));
     }
-    for (feature, share) in &why.features {
+    for FeatureWire { feature, share } in &why.features {
         output::line(&format!("         {feature}: {share:+.3}"));
     }
     let Some(f) = &why.factors else { return };

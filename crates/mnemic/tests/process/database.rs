@@ -83,7 +83,7 @@ fn the_doctor_says_what_a_server_would_refuse() {
         &format!(
             "SET search_path = mnemic;
              INSERT INTO workspaces VALUES ('{workspace}', 'w', '{{}}', 1, now(), now());
-             INSERT INTO word_documents VALUES ('{workspace}', gen_random_uuid(), '', 1, '[]')"
+             INSERT INTO word_documents VALUES ('{workspace}', gen_random_uuid(), '', 1, '[]', 'memory')"
         ),
     );
     assert!(doctor(&url, &[]).0, "only a thorough look reads the rows");

@@ -49,6 +49,7 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
     section(&mut text, memories, KindWire::Memory);
     push_turns(&mut text, &found.items);
     push_entities(&mut text, &found.entities);
+    push_beside(&mut text, found);
     if !found.degraded.is_empty() {
         let _ = writeln!(text, "\nIncomplete, since a part of recall did not serve:");
         for part in &found.degraded {
@@ -56,6 +57,24 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
         }
     }
     text
+}
+
+/// Rules, goals and ways that worked.
+fn push_beside(text: &mut String, found: &RecallResponse) {
+    let mut section = |heading: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{heading}\n{}", lines.join("\n"));
+        }
+    };
+    let policies = found.policies.iter();
+    let policies = policies.map(|it| format!("- {} (policy {})", quoted(&it.rule), it.id));
+    section("Policies (rules that apply):", policies.collect());
+    let goals = found.goals.iter();
+    let goals = goals.map(|it| format!("- {} (goal {})", quoted(&it.description), it.id));
+    section("Active goals:", goals.collect());
+    let ways = found.strategies.iter().map(|it| &it.strategy);
+    let ways = ways.map(|it| format!("- {} (strategy {})", quoted(&it.description), it.id));
+    section("Ways that worked before:", ways.collect());
 }
 
 /// What was said, by whom and when.
@@ -283,7 +302,16 @@ mod tests {
 
     fn found(items: Vec<RecallItem>, degraded: &[&str]) -> RecallResponse {
         let degraded = degraded.iter().map(|&part| part.to_owned()).collect();
-        RecallResponse { items, entities: vec![], degraded, took_ms: 1.0, techniques: None }
+        RecallResponse {
+            items,
+            entities: vec![],
+            strategies: vec![],
+            goals: vec![],
+            policies: vec![],
+            degraded,
+            took_ms: 1.0,
+            techniques: None,
+        }
     }
 
     #[test]

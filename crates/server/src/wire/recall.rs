@@ -1,6 +1,5 @@
 //! Recall on the wire.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -14,7 +13,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::entity::{EntityWire, ThroughWire};
+use super::goal::GoalResponse;
 use super::memory::{KindWire, TemporalWire};
+use super::policy::PolicyResponse;
+use super::strategy::StrategyHitResponse;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -44,14 +46,18 @@ impl From<Technique> for TechniqueWire {
     }
 }
 
-/// The parts of the bundle that can be asked for: memories, turns of conversations, and the
-/// entities that the query is about, with what they are joined to.
+/// The parts of the bundle that can be asked for: memories, turns of conversations, the entities
+/// that the query is about with what they are joined to, ways that worked before, active goals, and
+/// rules that apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeWire {
     Memories,
     Turns,
     Entities,
+    Strategies,
+    Goals,
+    Policies,
 }
 
 impl From<IncludeWire> for Part {
@@ -60,6 +66,9 @@ impl From<IncludeWire> for Part {
             IncludeWire::Memories => Self::Memories,
             IncludeWire::Turns => Self::Turns,
             IncludeWire::Entities => Self::Entities,
+            IncludeWire::Strategies => Self::Strategies,
+            IncludeWire::Goals => Self::Goals,
+            IncludeWire::Policies => Self::Policies,
         }
     }
 }
@@ -144,6 +153,15 @@ pub struct RecallResponse {
     /// What the query is about: what it names first, then what it means.
     #[serde(default)]
     pub entities: Vec<EntityWire>,
+    /// Ways that worked before, best first.
+    #[serde(default)]
+    pub strategies: Vec<StrategyHitResponse>,
+    /// Active goals, those of the highest priority first.
+    #[serde(default)]
+    pub goals: Vec<GoalResponse>,
+    /// Rules that apply, best first.
+    #[serde(default)]
+    pub policies: Vec<PolicyResponse>,
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
     pub took_ms: f64,
@@ -205,8 +223,15 @@ pub struct WhyWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factors: Option<FactorsWire>,
     /// Of a turn: what each feature added to its score, or took from it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub features: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<FeatureWire>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct FeatureWire {
+    /// Such as `words_near` or `speaker`.
+    pub feature: String,
+    pub share: f64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -249,6 +274,9 @@ impl From<Bundle> for RecallResponse {
         Self {
             items,
             entities: bundle.entities.into_iter().map(Into::into).collect(),
+            strategies: bundle.strategies.into_iter().map(Into::into).collect(),
+            goals: bundle.goals.into_iter().map(Into::into).collect(),
+            policies: bundle.policies.into_iter().map(Into::into).collect(),
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,
@@ -311,7 +339,10 @@ impl From<RecalledTurn> for RecallItem {
 
 impl From<WhyTurn> for WhyWire {
     fn from(why: WhyTurn) -> Self {
-        let share = |(feature, share): (Feature, f64)| (feature.as_str().to_owned(), share);
+        let share = |(feature, share): (Feature, f64)| FeatureWire {
+            feature: feature.as_str().to_owned(),
+            share,
+        };
         Self {
             found_by: why.found_by.into_iter().map(Into::into).collect(),
             matched_words: vec![],
@@ -327,7 +358,7 @@ impl From<Why> for WhyWire {
             found_by: why.found_by.into_iter().map(Into::into).collect(),
             matched_words: why.matched_words,
             factors: Some(why.factors.into()),
-            features: BTreeMap::new(),
+            features: vec![],
         }
     }
 }

@@ -65,7 +65,8 @@ impl Route {
             ("POST", "search") if self.template.contains("/strategies/") => {
                 json!({"task": "secret"})
             }
-            ("POST", "recall" | "search") => json!({"query": "secret"}),
+            ("POST", "ask") => json!({"question": "secret"}),
+            ("POST", "recall" | "search" | "context") => json!({"query": "secret"}),
             ("POST", "nodes") => json!({"type": "person", "name": "left by a stranger"}),
             ("POST", "edges") => {
                 json!({"source_id": RANDOM_ID, "target_id": RANDOM_ID, "relation": "KNOWS"})

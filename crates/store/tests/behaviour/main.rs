@@ -10,6 +10,7 @@ mod access;
 mod audit;
 mod canary;
 mod citation;
+mod context;
 mod conversation;
 mod decay;
 mod edge;
@@ -76,6 +77,12 @@ macro_rules! behaviour {
                 speakers_at_the_same_moment_all_get_their_place
                 conversations_are_listed_and_kept_apart
                 a_conversation_leads_to_its_turns_and_they_to_each_other
+            }
+            behaviour! { in context, $open:
+                every_layer_is_told_in_its_order
+                a_budget_is_kept_and_facts_come_first
+                a_late_layer_is_named_and_left_out
+                without_a_model_the_passages_answer
             }
             behaviour! { in turn, $open:
                 an_answer_is_found_beside_its_question

@@ -116,6 +116,12 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "recall" Find Nothing |p|
         POST "recall", Some(json!({"query": p.canary, "explain": true, "limit": 100}));
         "memory_recall" json!({"query": p.canary, "explain": true, "limit": 100});
+    "context" Find Nothing |p|
+        POST "context", Some(json!({"query": p.canary, "budget_tokens": 100_000}));
+        "context_assemble" json!({"query": p.canary, "budget_tokens": 100_000});
+    "ask" Find Nothing |p|
+        POST "ask", Some(json!({"question": p.canary}));
+        "memory_ask" json!({"question": p.canary});
     "find a node" Find Nothing |p|
         POST "ontology/search", Some(json!({"query": p.canary, "limit": 200}));
         "ontology_search" json!({"query": p.canary, "limit": 200});

@@ -1,0 +1,142 @@
+//! What stands beside memories in an answer: ways that worked, active goals, rules that apply.
+
+use std::collections::HashSet;
+
+use super::search::Quest;
+use super::{Part, Recalled};
+use crate::Mnemic;
+use crate::error::Result;
+use crate::goal::{Goal, GoalFilter, GoalStatus};
+use crate::page::PageRequest;
+use crate::policy::{Policy, PolicyFilter};
+use crate::principal::Principal;
+use crate::strategy::{StrategyHit, StrategySearch};
+use crate::text::fold_name;
+
+const STRATEGIES_MAX: usize = 3;
+/// A way that fits less is not told unasked.
+const STRATEGY_SCORE_MIN: f64 = 0.2;
+const GOALS_READ_MAX: usize = 50;
+const GOALS_MAX: usize = 10;
+const POLICIES_READ_MAX: usize = 200;
+const POLICIES_MAX: usize = 10;
+/// Shorter words are in every rule.
+const WORD_CHARS_MIN: usize = 4;
+
+/// What was found; a part that failed is named.
+#[derive(Default)]
+pub(super) struct Beside {
+    pub strategies: Vec<StrategyHit>,
+    pub goals: Vec<Goal>,
+    pub policies: Vec<Policy>,
+    pub degraded: Vec<String>,
+}
+
+impl Mnemic {
+    pub(super) async fn beside(&self, quest: &Quest<'_>, items: &[Recalled]) -> Beside {
+        let (principal, request) = (quest.principal, quest.request);
+        let channel = request.channel.as_deref();
+        let strategies = async {
+            if !request.includes(Part::Strategies) {
+                return Ok(vec![]);
+            }
+            self.fitting_strategies(principal, &request.query, channel).await
+        };
+        let goals = async {
+            if !request.includes(Part::Goals) {
+                return Ok(vec![]);
+            }
+            self.leading_goals(principal, channel).await
+        };
+        let policies = async {
+            if !request.includes(Part::Policies) {
+                return Ok(vec![]);
+            }
+            self.active_policies(principal).await
+        };
+        let (strategies, goals, policies) = tokio::join!(strategies, goals, policies);
+        let mut degraded = Vec::new();
+        let policies = served("policies", policies, &mut degraded);
+        Beside {
+            strategies: served("strategies", strategies, &mut degraded),
+            goals: served("goals", goals, &mut degraded),
+            policies: relevant_policies(policies, &request.query, items),
+            degraded,
+        }
+    }
+
+    /// Ways of doing something that fit a task, best first.
+    pub(crate) async fn fitting_strategies(
+        &self,
+        principal: &Principal,
+        task: &str,
+        channel: Option<&str>,
+    ) -> Result<Vec<StrategyHit>> {
+        let search = StrategySearch {
+            task: task.to_owned(),
+            channel: channel.map(str::to_owned),
+            limit: Some(STRATEGIES_MAX),
+        };
+        let mut found = self.find_strategies(principal, &search).await?.items;
+        found.retain(|hit| hit.score >= STRATEGY_SCORE_MIN);
+        Ok(found)
+    }
+
+    /// Active goals, those of the highest priority first.
+    pub(crate) async fn leading_goals(
+        &self,
+        principal: &Principal,
+        channel: Option<&str>,
+    ) -> Result<Vec<Goal>> {
+        let filter = GoalFilter {
+            status: Some(GoalStatus::Active),
+            channel: channel.map(str::to_owned),
+            conversation_id: None,
+        };
+        let page = PageRequest { limit: Some(GOALS_READ_MAX), cursor: None };
+        let mut goals = self.list_goals(principal, &filter, &page).await?.items;
+        goals.sort_by_key(|goal| std::cmp::Reverse(goal.priority));
+        goals.truncate(GOALS_MAX);
+        Ok(goals)
+    }
+
+    pub(crate) async fn active_policies(&self, principal: &Principal) -> Result<Vec<Policy>> {
+        let filter = PolicyFilter { active: Some(true), ..PolicyFilter::default() };
+        let page = PageRequest { limit: Some(POLICIES_READ_MAX), cursor: None };
+        Ok(self.list_policies(principal, &filter, &page).await?.items)
+    }
+}
+
+fn served<T: Default>(part: &str, outcome: Result<T>, degraded: &mut Vec<String>) -> T {
+    outcome.unwrap_or_else(|e| {
+        tracing::warn!(part, error = %e, "recall goes on without");
+        degraded.push(format!("{part}: {e}"));
+        T::default()
+    })
+}
+
+/// Rules of the domains that are spoken of, or that speak of the same as the question, best first.
+pub(crate) fn relevant_policies(
+    policies: Vec<Policy>,
+    query: &str,
+    items: &[Recalled],
+) -> Vec<Policy> {
+    let domains: HashSet<_> =
+        items.iter().filter_map(|item| item.memory.domain.as_deref()).collect();
+    let sources: HashSet<_> = items.iter().map(|item| item.memory.id).collect();
+    let asked = words(query);
+    let relevance = |policy: &Policy| {
+        let told = policy.source_fact_ids.iter().filter(|id| sources.contains(id)).count();
+        let in_common = words(&policy.rule).intersection(&asked).count();
+        2 * told + usize::from(domains.contains(policy.domain.as_str())) + in_common
+    };
+    let scored = policies.into_iter().map(|policy| (relevance(&policy), policy));
+    let mut scored: Vec<_> = scored.filter(|(relevance, _)| *relevance > 0).collect();
+    scored.sort_by_key(|(relevance, _)| std::cmp::Reverse(*relevance));
+    scored.into_iter().take(POLICIES_MAX).map(|(_, policy)| policy).collect()
+}
+
+fn words(text: &str) -> HashSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| word.chars().count() >= WORD_CHARS_MIN).map(fold_name).collect()
+}
