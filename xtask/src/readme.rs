@@ -1,4 +1,4 @@
-//! The README's examples are run as they stand: every block marked `sh test`, in order, in one
+//! The examples of the README and of the docs are run as they stand: every block marked `sh test`, in order, in one
 //! shell, against a server of this build.
 
 use std::process::Command;
@@ -7,12 +7,16 @@ use crate::serve::{Server, binary};
 use crate::steps::Outcome;
 use crate::tools::run;
 
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/context.md"];
 const MARK: &str = "```sh test\n";
 const ADDRESS: &str = "http://127.0.0.1:7077";
 
 pub(crate) fn check() -> Outcome {
-    let readme = std::fs::read_to_string("README.md").map_err(|e| e.to_string())?;
-    let blocks: Vec<&str> = readme
+    let mut told = String::new();
+    for document in DOCUMENTS {
+        told += &std::fs::read_to_string(document).map_err(|e| format!("{document}: {e}"))?;
+    }
+    let blocks: Vec<&str> = told
         .split(MARK)
         .skip(1)
         .filter_map(|rest| rest.split_once("```").map(|(block, _)| block))

@@ -4,6 +4,7 @@
 //! measured by turns in one run. Each bench says what was promised and whether it was kept.
 
 mod audit;
+mod context;
 mod line;
 mod load;
 mod locomo;
@@ -50,6 +51,8 @@ enum Bench {
     Migrate(MigrateArgs),
     /// How much of the evidence of LoCoMo's questions recall finds
     Locomo(LocomoArgs),
+    /// The assembled context against the embedding of its query alone
+    Context(RecallArgs),
 }
 
 #[derive(Debug, Args)]
@@ -174,6 +177,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Traverse(args) => traverse::run(common, args).await?,
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
+        Bench::Context(args) => context::run(common, args).await?,
     };
     report.print(common.json);
     if args.check { report.require() } else { Ok(()) }

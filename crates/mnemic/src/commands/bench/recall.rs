@@ -17,7 +17,7 @@ use crate::instance::until;
 
 const WARM_UP: usize = 20;
 /// How long the model and the index may take to be ready.
-const PATIENCE: Duration = Duration::from_mins(5);
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
     let mut stage = Stage::new(common, args.store.dir.as_deref())?;
@@ -28,9 +28,10 @@ pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
         .await
         .context("the model is not ready after five minutes")?;
     let embedder = served.instance.embedder().require()?;
-    let measured = measure(&served.api, &*embedder, args.queries).await;
+    let measured =
+        measure(&*embedder, args.queries, async |query| recall_ms(&served.api, query).await).await;
     served.instance.stop().await;
-    let Times { recalls, embeddings } = measured?;
+    let Times { calls: recalls, embeddings } = measured?;
     let mut report = Report::new("recall", format!("{} memories", args.store.items));
     report.add("recall over HTTP, p50, ms", median(&recalls));
     report.add("recall over HTTP, p95, ms", quantile(&recalls, 0.95));
@@ -43,25 +44,31 @@ pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
     Ok(report)
 }
 
-struct Times {
-    recalls: Vec<f64>,
-    embeddings: Vec<f64>,
+/// What each took, in milliseconds.
+pub(super) struct Times {
+    pub calls: Vec<f64>,
+    pub embeddings: Vec<f64>,
 }
 
-async fn measure(api: &Api, embedder: &dyn Embedder, count: usize) -> Result<Times> {
+/// Calls something with many queries, each by turns with the embedding of the same.
+pub(super) async fn measure(
+    embedder: &dyn Embedder,
+    count: usize,
+    call_ms: impl AsyncFn(&str) -> Result<f64>,
+) -> Result<Times> {
     let queries = load::queries(count + WARM_UP);
-    let mut times = Times { recalls: vec![], embeddings: vec![] };
+    let mut times = Times { calls: vec![], embeddings: vec![] };
     for (n, query) in queries.iter().enumerate() {
         // Who comes first changes, so that neither profits from the other's warm caches.
-        let (recall, embedding) = if n % 2 == 0 {
-            let recall = recall_ms(api, query).await?;
-            (recall, embed_ms(embedder, query).await?)
+        let (call, embedding) = if n % 2 == 0 {
+            let call = call_ms(query).await?;
+            (call, embed_ms(embedder, query).await?)
         } else {
             let embedding = embed_ms(embedder, query).await?;
-            (recall_ms(api, query).await?, embedding)
+            (call_ms(query).await?, embedding)
         };
         if n >= WARM_UP {
-            times.recalls.push(recall);
+            times.calls.push(call);
             times.embeddings.push(embedding);
         }
     }
