@@ -5,6 +5,7 @@ use crate::bm25::length_of;
 use crate::document::Key;
 use crate::index::Index;
 use crate::nearest;
+use crate::postings::List;
 use crate::text::query_terms;
 
 /// How often documents have the words of a query, and how common these are.
@@ -36,16 +37,15 @@ impl Index {
             .collect();
         let item = |key: &Key| {
             let slot = self.slot(key)?;
-            let count = |list: &Option<_>| {
-                list.map_or(0, |list: &crate::postings::List| list.frequency(slot).unwrap_or(0))
-            };
+            let count =
+                |list: &Option<_>| list.map_or(0, |list: &List| list.frequency(slot).unwrap_or(0));
             let length = length_of(self.length_codes()[slot as usize]);
             Some(Occurrences { counts: lists.iter().map(count).collect(), length })
         };
         Evidence {
             documents: self.len(),
             average_length: self.average_length(),
-            held_by: lists.iter().map(|list| list.map_or(0, |list| list.len())).collect(),
+            held_by: lists.iter().map(|list| list.map_or(0, List::len)).collect(),
             items: keys.iter().map(item).collect(),
         }
     }

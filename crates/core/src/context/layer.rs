@@ -8,17 +8,14 @@ use uuid::Uuid;
 use super::compose::{Line, Told, flat};
 use super::{ContextRequest, LAYER_DEADLINE, Skipped};
 use crate::Mnemic;
-use crate::conversation::ConversationId;
+use crate::conversation::{ConversationId, TurnSpan};
 use crate::embed::EmbedderState;
 use crate::error::{Code, Error, Result};
 use crate::goal::Goal;
 use crate::memory::{GLOBAL_CHANNEL, Kind};
-use crate::page::PageRequest;
 use crate::policy::Policy;
 use crate::principal::Principal;
-use crate::recall::{
-    Bundle, Entity, Part, RecallRequest, Recalled, RecalledTurn, relevant_policies,
-};
+use crate::recall::{Bundle, Entity, RecallRequest, Recalled, RecalledTurn};
 use crate::strategy::StrategyHit;
 
 /// How much of each is looked for; the budget decides how much is told.
@@ -97,21 +94,13 @@ impl Mnemic {
     ) -> (Vec<Told>, Vec<Skipped>) {
         let recalled = self.in_time(request, self.recall_for(principal, request));
         let episodes = self.in_time(request, self.episode_lines(principal, request));
-        let policies = self.in_time(request, self.active_policies(principal));
-        let goals = self.in_time(request, self.goal_lines(principal, request));
-        let strategies = self.in_time(request, self.strategy_lines(principal, request));
         let profile = self.in_time(request, self.profile_lines(principal));
         let notes = self.in_time(request, self.scratchpad_lines(principal, request));
-        let (recalled, episodes, policies, goals, strategies, profile, notes) =
-            tokio::join!(recalled, episodes, policies, goals, strategies, profile, notes);
+        let (recalled, episodes, profile, notes) = tokio::join!(recalled, episodes, profile, notes);
         let mut layers = Layers::default();
-        for (layer, lines) in [
-            (Layer::Episodes, episodes),
-            (Layer::Goals, goals),
-            (Layer::Strategies, strategies),
-            (Layer::Profile, profile),
-            (Layer::Scratchpad, notes),
-        ] {
+        for (layer, lines) in
+            [(Layer::Episodes, episodes), (Layer::Profile, profile), (Layer::Scratchpad, notes)]
+        {
             let lines = layers.served(layer, lines).unwrap_or_default();
             layers.tell(layer, lines);
         }
@@ -122,10 +111,9 @@ impl Mnemic {
                 .iter()
                 .map(|reason| Skipped { layer: Layer::Memories, reason: reason.clone() }),
         );
-        let policies = layers.served(Layer::Policies, policies).unwrap_or_default();
-        let query = request.query.as_deref().unwrap_or_default();
-        let policies = relevant_policies(policies, query, &recalled.items);
-        layers.tell(Layer::Policies, policies.iter().map(policy_line).collect());
+        layers.tell(Layer::Policies, recalled.policies.iter().map(policy_line).collect());
+        layers.tell(Layer::Goals, recalled.goals.iter().map(goal_line).collect());
+        layers.tell(Layer::Strategies, recalled.strategies.iter().map(strategy_line).collect());
         let (facts, memories): (Vec<_>, Vec<_>) =
             recalled.items.iter().partition(|item| item.memory.kind == Kind::Fact);
         layers.tell(Layer::Facts, facts.into_iter().map(memory_line).collect());
@@ -148,24 +136,36 @@ impl Mnemic {
     }
 
     async fn recall_for(&self, principal: &Principal, request: &ContextRequest) -> Result<Found> {
-        let Some(query) = &request.query else { return Ok(Found::default()) };
+        let channel = request.channel.as_deref();
+        let Some(query) = &request.query else {
+            let goals = self.leading_goals(principal, channel).await?;
+            return Ok(Found { goals, ..Found::default() });
+        };
+        let asked_in = request.conversation_id.as_deref().map(str::parse).transpose()?;
         let wish = RecallRequest {
             query: query.clone(),
             limit: Some(RECALLED_MAX),
             channel: request.channel.clone(),
-            include: Some(vec![Part::Memories, Part::Turns, Part::Entities]),
             ..RecallRequest::default()
         };
-        let (bundle, recent) =
-            tokio::join!(self.recall(principal, &wish), self.recent_turns(principal, request));
-        let Bundle { items, mut turns, entities, mut degraded, .. } = bundle?;
-        // What is switched off on purpose leaves nothing out.
-        if matches!(self.embedder.state(), EmbedderState::Off) {
-            degraded.clear();
-        }
+        let (bundle, recent) = tokio::join!(
+            self.recall_in(principal, &wish, asked_in),
+            self.recent_turns(principal, request)
+        );
+        let Bundle { items, turns, entities, strategies, goals, policies, degraded, .. } = bundle?;
         let recent = recent?;
-        turns.retain(|found| !recent.contains(&found.turn.id.0));
-        Ok(Found { items, turns, entities, degraded })
+        let told = turns.into_iter().filter(|found| !recent.contains(&found.turn.id.0));
+        // What is switched off on purpose leaves nothing out.
+        let is_off = matches!(self.embedder.state(), EmbedderState::Off);
+        Ok(Found {
+            items,
+            turns: told.collect(),
+            entities,
+            strategies,
+            goals,
+            policies,
+            degraded: if is_off { vec![] } else { degraded },
+        })
     }
 
     /// What the prompt of a conversation has by itself.
@@ -175,13 +175,10 @@ impl Mnemic {
         request: &ContextRequest,
     ) -> Result<HashSet<Uuid>> {
         let Some(id) = &request.conversation_id else { return Ok(HashSet::new()) };
-        let page = PageRequest { limit: Some(RECENT_TURNS), cursor: None };
-        match self.list_turns(principal, id, true, &page).await {
-            Ok(page) => Ok(page.items.iter().map(|turn| turn.id.0).collect()),
-            // A conversation that has yet to begin.
-            Err(e) if e.code() == Code::NotFound => Ok(HashSet::new()),
-            Err(e) => Err(e),
-        }
+        let id: ConversationId = id.parse()?;
+        let (scope, span) = (principal.scope(), TurnSpan::Last);
+        let turns = self.store.list_turns(scope, id.as_str(), span, RECENT_TURNS).await?;
+        Ok(turns.iter().map(|turn| turn.id.0).collect())
     }
 
     async fn episode_lines(
@@ -197,39 +194,6 @@ impl Mnemic {
             ids: vec![episode.id.0],
         };
         Ok(episodes.iter().map(line).collect())
-    }
-
-    async fn goal_lines(
-        &self,
-        principal: &Principal,
-        request: &ContextRequest,
-    ) -> Result<Vec<Line>> {
-        let goals = self.leading_goals(principal, request.channel.as_deref()).await?;
-        let line = |goal: &Goal| {
-            let deadline = goal.deadline.map(|at| format!(", until {}", at.strftime("%F")));
-            let about = format!("priority {}{}", goal.priority, deadline.unwrap_or_default());
-            Line::cited("goal", goal.id.0, &about, &goal.description)
-        };
-        Ok(goals.iter().map(line).collect())
-    }
-
-    async fn strategy_lines(
-        &self,
-        principal: &Principal,
-        request: &ContextRequest,
-    ) -> Result<Vec<Line>> {
-        let Some(task) = &request.query else { return Ok(vec![]) };
-        let found = self.fitting_strategies(principal, task, request.channel.as_deref()).await?;
-        let line = |hit: &StrategyHit| {
-            let strategy = &hit.strategy;
-            let (worked, failed) = (strategy.success_count, strategy.failure_count);
-            let about = format!("worked {worked} of {} times", worked + failed);
-            let tools = strategy.tool_sequence.join(" → ");
-            let tools = if tools.is_empty() { tools } else { format!(" ({tools})") };
-            let text = format!("{}{tools}", strategy.description);
-            Line::cited("strategy", strategy.id.0, &about, &text)
-        };
-        Ok(found.iter().map(line).collect())
     }
 
     /// What is known of the user that the caller's token speaks for.
@@ -288,6 +252,9 @@ struct Found {
     items: Vec<Recalled>,
     turns: Vec<RecalledTurn>,
     entities: Vec<Entity>,
+    strategies: Vec<StrategyHit>,
+    goals: Vec<Goal>,
+    policies: Vec<Policy>,
     degraded: Vec<String>,
 }
 
@@ -349,4 +316,19 @@ fn entity_line(entity: &Entity) -> Line {
 
 fn policy_line(policy: &Policy) -> Line {
     Line::cited("policy", policy.id.0, &policy.domain, &policy.rule)
+}
+
+fn goal_line(goal: &Goal) -> Line {
+    let deadline = goal.deadline.map(|at| format!(", until {}", at.strftime("%F")));
+    let about = format!("priority {}{}", goal.priority, deadline.unwrap_or_default());
+    Line::cited("goal", goal.id.0, &about, &goal.description)
+}
+
+fn strategy_line(hit: &StrategyHit) -> Line {
+    let strategy = &hit.strategy;
+    let (worked, failed) = (strategy.success_count, strategy.failure_count);
+    let about = format!("worked {worked} of {} times", worked + failed);
+    let tools = strategy.tool_sequence.join(" → ");
+    let tools = if tools.is_empty() { tools } else { format!(" ({tools})") };
+    Line::cited("strategy", strategy.id.0, &about, &format!("{}{tools}", strategy.description))
 }

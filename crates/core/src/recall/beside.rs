@@ -35,18 +35,17 @@ pub(super) struct Beside {
 impl Mnemic {
     pub(super) async fn beside(&self, quest: &Quest<'_>, items: &[Recalled]) -> Beside {
         let (principal, request) = (quest.principal, quest.request);
-        let channel = request.channel.as_deref();
         let strategies = async {
             if !request.includes(Part::Strategies) {
                 return Ok(vec![]);
             }
-            self.fitting_strategies(principal, &request.query, channel).await
+            self.fitting_strategies(quest).await
         };
         let goals = async {
             if !request.includes(Part::Goals) {
                 return Ok(vec![]);
             }
-            self.leading_goals(principal, channel).await
+            self.leading_goals(principal, request.channel.as_deref()).await
         };
         let policies = async {
             if !request.includes(Part::Policies) {
@@ -65,19 +64,21 @@ impl Mnemic {
         }
     }
 
-    /// Ways of doing something that fit a task, best first.
-    pub(crate) async fn fitting_strategies(
-        &self,
-        principal: &Principal,
-        task: &str,
-        channel: Option<&str>,
-    ) -> Result<Vec<StrategyHit>> {
+    /// Ways of doing something that fit the query, best first.
+    async fn fitting_strategies(&self, quest: &Quest<'_>) -> Result<Vec<StrategyHit>> {
         let search = StrategySearch {
-            task: task.to_owned(),
-            channel: channel.map(str::to_owned),
-            limit: Some(STRATEGIES_MAX),
+            task: quest.request.query.clone(),
+            channel: quest.request.channel.clone(),
+            limit: None,
         };
-        let mut found = self.find_strategies(principal, &search).await?.items;
+        let query = self.query_vector(quest).await;
+        let found = self.search_strategies(
+            quest.principal,
+            &search,
+            STRATEGIES_MAX,
+            query.as_ref().map(|query| *query),
+        );
+        let mut found = found.await?.items;
         found.retain(|hit| hit.score >= STRATEGY_SCORE_MIN);
         Ok(found)
     }
@@ -93,14 +94,14 @@ impl Mnemic {
             channel: channel.map(str::to_owned),
             conversation_id: None,
         };
-        let page = PageRequest { limit: Some(GOALS_READ_MAX), cursor: None };
-        let mut goals = self.list_goals(principal, &filter, &page).await?.items;
+        let found = self.store.list_goals(principal.scope(), &filter, None, GOALS_READ_MAX);
+        let mut goals = found.await?;
         goals.sort_by_key(|goal| std::cmp::Reverse(goal.priority));
         goals.truncate(GOALS_MAX);
         Ok(goals)
     }
 
-    pub(crate) async fn active_policies(&self, principal: &Principal) -> Result<Vec<Policy>> {
+    async fn active_policies(&self, principal: &Principal) -> Result<Vec<Policy>> {
         let filter = PolicyFilter { active: Some(true), ..PolicyFilter::default() };
         let page = PageRequest { limit: Some(POLICIES_READ_MAX), cursor: None };
         Ok(self.list_policies(principal, &filter, &page).await?.items)
@@ -116,11 +117,7 @@ fn served<T: Default>(part: &str, outcome: Result<T>, degraded: &mut Vec<String>
 }
 
 /// Rules of the domains that are spoken of, or that speak of the same as the question, best first.
-pub(crate) fn relevant_policies(
-    policies: Vec<Policy>,
-    query: &str,
-    items: &[Recalled],
-) -> Vec<Policy> {
+fn relevant_policies(policies: Vec<Policy>, query: &str, items: &[Recalled]) -> Vec<Policy> {
     let domains: HashSet<_> =
         items.iter().filter_map(|item| item.memory.domain.as_deref()).collect();
     let sources: HashSet<_> = items.iter().map(|item| item.memory.id).collect();

@@ -37,12 +37,12 @@ use crate::principal::{Action, Operation, Principal, Scope, refuse};
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
-pub(crate) use beside::relevant_policies;
 pub use entity::{Entity, Matched, Neighbour, Sight, Through};
 pub use evidence::{Held, WordEvidence};
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
 pub use item::ItemKind;
+pub(crate) use search::QueryVector;
 use search::{Quest, Searches};
 pub use turn::{Feature, RecalledTurn, WhyTurn};
 
@@ -231,9 +231,19 @@ static RECALL: Operation = Operation::new("recall", Action::ReadMemories);
 
 impl Mnemic {
     pub async fn recall(&self, principal: &Principal, request: &RecallRequest) -> Result<Bundle> {
-        let (started, began) = (Instant::now(), self.clock.now());
         self.authorize(principal, &RECALL)?;
         request.check()?;
+        self.recall_in(principal, request, request.conversation()?).await
+    }
+
+    /// Recalls for a conversation that may be another than the one whose turns are searched.
+    pub(crate) async fn recall_in(
+        &self,
+        principal: &Principal,
+        request: &RecallRequest,
+        asked_in: Option<ConversationId>,
+    ) -> Result<Bundle> {
+        let (started, began) = (Instant::now(), self.clock.now());
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
         let clue = if request.includes(Part::Turns)
@@ -244,7 +254,7 @@ impl Mnemic {
             None
         };
         let (now, vector) = (began, OnceCell::new());
-        let quest = Quest { principal, scope, request, filter, limit, now, clue, vector };
+        let quest = Quest { principal, scope, request, filter, limit, now, asked_in, clue, vector };
         let mut searches = self.search_all(&quest).await;
         // When nothing served, the caller gets the reason as an error, not an empty answer.
         if let Some(failure) = searches.take_failure() {
@@ -289,8 +299,7 @@ impl Mnemic {
         entities: &[Entity],
     ) {
         let Quest { principal, scope, request, .. } = *quest;
-        let conversation = request.conversation().ok().flatten();
-        let conversation = conversation.as_ref().map(ConversationId::as_str);
+        let conversation = quest.asked_in.as_ref().map(ConversationId::as_str);
         self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         self.reinforce.note_nodes(scope, entities.iter().map(|entity| entity.node.id));
         let memories = items.iter().map(|item| item.memory.found());

@@ -12,6 +12,7 @@ use super::entity::{self, Entity, Sight, Through};
 use super::turn::{Clue, RecalledTurn, Turns};
 use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
 use crate::Mnemic;
+use crate::conversation::ConversationId;
 use crate::embed::{Embedder, EmbedderState, Purpose};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
@@ -28,6 +29,8 @@ pub(super) struct Quest<'q> {
     pub filter: SearchFilter,
     pub limit: usize,
     pub now: Timestamp,
+    /// The conversation that it is asked in.
+    pub asked_in: Option<ConversationId>,
     /// What it gives away beside its words, where turns are asked for.
     pub clue: Option<Clue>,
     /// The query as the model sees it, once somebody needed it.

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::Strategy;
 use crate::Mnemic;
 use crate::audit::Reading;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::StrategyId;
 use crate::memory::GLOBAL_CHANNEL;
 use crate::page::check_limit;
 use crate::principal::{Action, Operation, Principal};
-use crate::recall::{Hit, ItemKind, SearchFilter, Technique, fuse};
+use crate::recall::{Hit, ItemKind, QueryVector, SearchFilter, Technique, fuse};
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
 const LIMIT_DEFAULT: usize = 5;
@@ -56,6 +56,27 @@ impl Mnemic {
         check_optional_name("channel", search.channel.as_deref())?;
         let limit = check_limit(search.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let started = self.clock.now();
+        let query = self.embed_text(principal.scope(), &search.task).await;
+        let found = self.search_strategies(principal, search, limit, query.as_ref()).await?;
+        let hits = found.items.iter();
+        let reading = Reading {
+            channel: search.channel.as_deref(),
+            query: Some(&search.task),
+            found: hits.map(|hit| (hit.strategy.id.0, hit.strategy.channel.as_str())).collect(),
+            ..Reading::default()
+        };
+        self.note_read(principal, &FIND, &reading, started);
+        Ok(found)
+    }
+
+    /// The same for whoever has embedded the task already, and tells the audit of it.
+    pub(crate) async fn search_strategies(
+        &self,
+        principal: &Principal,
+        search: &StrategySearch,
+        limit: usize,
+        query: Result<&QueryVector, &Error>,
+    ) -> Result<FoundStrategies> {
         let channels = search.channel.as_ref();
         let filter = SearchFilter {
             channels: channels.map(|channel| vec![channel.clone(), GLOBAL_CHANNEL.to_owned()]),
@@ -64,34 +85,21 @@ impl Mnemic {
         };
         let scope = principal.scope();
         let words = self.store.search_strategy_words(scope, &search.task, &filter, FOUND_MAX);
-        let (words, near) = tokio::join!(words, self.strategies_near(principal, search, &filter));
+        let near = async {
+            let query = query.map_err(ToString::to_string)?;
+            let (kind, stamp) = (ItemKind::Strategy, query.embedder.stamp());
+            let near =
+                self.store.search_vectors(scope, kind, stamp, &query.vector, &filter, FOUND_MAX);
+            near.await.map_err(|e| e.to_string())
+        };
+        let (words, near) = tokio::join!(words, near);
         let mut degraded = Vec::new();
         let near = near.unwrap_or_else(|e| {
             degraded.push(format!("vectors: {e}"));
             vec![]
         });
         let items = self.weigh_strategies(principal, &words?, &near, limit).await?;
-        let found = items.iter().map(|hit| (hit.strategy.id.0, hit.strategy.channel.as_str()));
-        let reading = Reading {
-            channel: search.channel.as_deref(),
-            query: Some(&search.task),
-            found: found.collect(),
-            ..Reading::default()
-        };
-        self.note_read(principal, &FIND, &reading, started);
         Ok(FoundStrategies { items, degraded })
-    }
-
-    async fn strategies_near(
-        &self,
-        principal: &Principal,
-        search: &StrategySearch,
-        filter: &SearchFilter,
-    ) -> Result<Vec<Hit>> {
-        let scope = principal.scope();
-        let query = self.embed_text(scope, &search.task).await?;
-        let (kind, stamp) = (ItemKind::Strategy, query.embedder.stamp());
-        self.store.search_vectors(scope, kind, stamp, &query.vector, filter, FOUND_MAX).await
     }
 
     async fn weigh_strategies(

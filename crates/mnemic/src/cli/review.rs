@@ -21,6 +21,7 @@ pub enum ReviewCommand {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "these are the words of the command line")]
 pub enum DecisionArg {
     /// The new memory replaces the old one
     KeepNew,

@@ -83,7 +83,7 @@ async fn a_recall_tells_of_the_entities_that_it_speaks_of() {
     assert_eq!((&only["items"], &only["entities"][0]["id"]), (&json!([]), &ana["id"]));
     let off = house.post(recall, &ask(json!({"techniques": ["words"]}))).await.expect(200);
     assert_eq!((&off["items"], &off["entities"]), (&json!([]), &json!([])));
-    let unknown = house.post(recall, &ask(json!({"include": ["turns"]}))).await;
+    let unknown = house.post(recall, &ask(json!({"include": ["weather"]}))).await;
     let detail = unknown.refused(400, "invalid_field");
     assert!(detail.contains("memories") && detail.contains("entities"), "{detail}");
 }

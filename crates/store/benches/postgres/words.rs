@@ -1,6 +1,6 @@
 //! What a search by words takes, by the number of texts and by how common its words are.
 
-use mnemic_core::recall::{FOUND_PER_TECHNIQUE, SearchFilter};
+use mnemic_core::recall::{FOUND_PER_TECHNIQUE, ItemKind, SearchFilter};
 use mnemic_recall::synthetic::{Noise, Texts};
 use mnemic_store::{Scope, SearchEngine as _};
 use uuid::Uuid;

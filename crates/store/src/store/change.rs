@@ -1,14 +1,16 @@
 //! Changes become steps of a batch.
 
 use mnemic_core::ids::{MemoryId, NodeId};
+use mnemic_core::memory::Memory;
 use mnemic_core::node::{Node, Slice};
 use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use super::procedure::add_beside;
+use super::said::{add_learned, add_said};
 use crate::statements::{
-    access, answer, audit, conversation, edge, episode, erasure, fading, job, memory, node, review,
-    run, secret, sighting, timeline, tool, turn, vector, walk,
+    access, answer, audit, edge, erasure, job, memory, node, review, run, secret, sighting,
+    timeline, tool, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -19,12 +21,7 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
             .push(timeline::learn(new.id.0, &new.channel, new.created_at))
             .touch(ItemKind::Memory, new.id.0),
         Change::UpdateMemory { memory: changed, content_changed } => {
-            batch.push(timeline::change_memory(changed));
-            batch.push(memory::update(changed)).touch(ItemKind::Memory, changed.id.0);
-            if *content_changed {
-                batch.push(vector::erase_of(changed.id.0));
-            }
-            batch
+            update_memory(batch, changed, *content_changed)
         }
         Change::RequireLive(id) => batch.push(memory::require_live(*id)),
         Change::EraseMemory { id, .. } => erase_memory(batch, *id, memory::erase(*id)),
@@ -74,19 +71,13 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::CountCitation { run_id, memory_id } => {
             batch.push(run::cite(run_id, *memory_id)).push(memory::count_reference(*memory_id))
         }
-        Change::AddConversation(new) => batch.push(conversation::add(new)),
-        Change::UpdateConversation(changed) => batch.push(conversation::update(changed)),
-        Change::AddTurn(new) => batch.push(turn::add(new)).touch(ItemKind::Turn, new.id.0),
-        Change::PutAwayTurns { conversation, at } => {
-            batch.push(turn::put_away(conversation, *at)).touch_all(ItemKind::Turn)
-        }
-        Change::EraseTurn(id) => batch
-            .push(turn::erase(*id))
-            .push(vector::erase_of(id.0))
-            .push(edge::erase_of(id.0))
-            .touch(ItemKind::Turn, id.0),
-        Change::AddEpisode(new) => batch.push(episode::add(new)),
-        Change::UpdateEpisode(changed) => batch.push(episode::update(changed)),
+        Change::AddConversation(_)
+        | Change::UpdateConversation(_)
+        | Change::AddTurn(_)
+        | Change::PutAwayTurns { .. }
+        | Change::EraseTurn(_)
+        | Change::AddEpisode(_)
+        | Change::UpdateEpisode(_) => add_said(batch, change),
         Change::AddGoal(_)
         | Change::UpdateGoal(_)
         | Change::RequireGoal { .. }
@@ -103,17 +94,13 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         | Change::AddScratchpad(_)
         | Change::UpdateScratchpad(_)
         | Change::EraseScratchpad(_) => add_beside(batch, change),
-        Change::LearnTurn { id, at } => batch.push(turn::learn(*id, *at)),
-        Change::AddSighting { memory_id, conversation } => {
-            batch.push(sighting::add(*memory_id, conversation))
-        }
-        Change::AddReview(new) => batch.push(review::add(new)),
-        Change::UpdateReview(changed) => batch.push(review::update(changed)),
-        Change::FadeNode(faded) => batch.push(fading::fade_node(faded)),
-        Change::FadeMemory(faded) => batch.push(fading::fade_memory(faded)),
-        Change::RequireForgotten { id, salience, accessed } => {
-            batch.push(fading::require_forgotten(id.0, *salience, *accessed))
-        }
+        Change::LearnTurn { .. }
+        | Change::AddSighting { .. }
+        | Change::AddReview(_)
+        | Change::UpdateReview(_)
+        | Change::FadeNode(_)
+        | Change::FadeMemory(_)
+        | Change::RequireForgotten { .. } => add_learned(batch, change),
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
         Change::PutSecret(sealed) => batch.push(secret::put(sealed)),
         Change::RemoveSecret { name } => batch.push(secret::remove(name)),
@@ -125,6 +112,19 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::HoldClaim { job, epoch, until } => batch.push(job::hold(job, *epoch, *until)),
         Change::FinishJob { job, epoch, run } => batch.push(job::finish(job, *epoch, run)),
     }
+}
+
+fn update_memory<'b>(
+    batch: &'b mut Batch,
+    changed: &Memory,
+    content_changed: bool,
+) -> &'b mut Batch {
+    batch.push(timeline::change_memory(changed));
+    batch.push(memory::update(changed)).touch(ItemKind::Memory, changed.id.0);
+    if content_changed {
+        batch.push(vector::erase_of(changed.id.0));
+    }
+    batch
 }
 
 fn erase_memory(batch: &mut Batch, id: MemoryId, erase: Step) -> &mut Batch {

@@ -17,6 +17,7 @@ mod procedure;
 mod profile;
 mod review;
 mod run;
+mod said;
 mod search;
 mod secret;
 mod strategy;

@@ -299,7 +299,8 @@ async fn a_target_that_was_changed_is_made_equal_by_force_alone() {
 
     let name = url.rsplit('/').next().unwrap();
     let count = |sql: &str| server().run(name, sql).trim().parse::<u64>().unwrap();
-    let live = count("SELECT count(*) FROM mnemic.memories WHERE deleted_at IS NULL");
+    let live = count("SELECT count(*) FROM mnemic.memories WHERE deleted_at IS NULL")
+        + count("SELECT count(*) FROM mnemic.turns");
     assert_eq!(count("SELECT count(*) FROM mnemic.word_documents"), live);
     let astray = "SELECT count(*) FROM mnemic.word_postings p
                   LEFT JOIN mnemic.word_documents d USING (workspace_id, item_id)
@@ -308,9 +309,10 @@ async fn a_target_that_was_changed_is_made_equal_by_force_alone() {
     let terms = "SELECT count(*) FROM mnemic.word_terms t
                  WHERE t.documents <> (
                      SELECT count(*) FROM mnemic.word_postings p
-                     WHERE p.workspace_id = t.workspace_id AND p.term = t.term)";
+                     WHERE p.workspace_id = t.workspace_id AND p.kind = t.kind AND p.term = t.term)";
     assert_eq!(count(terms), 0, "counted as they are listed");
-    let listed = count("SELECT count(DISTINCT (workspace_id, term)) FROM mnemic.word_postings");
+    let listed =
+        count("SELECT count(DISTINCT (workspace_id, kind, term)) FROM mnemic.word_postings");
     assert_eq!(count("SELECT count(*) FROM mnemic.word_terms"), listed);
 }
 

@@ -161,7 +161,7 @@ async fn tell_all(opened: &Opened, turns: &[Turn]) -> Result<()> {
             };
             opened.mnemic.create_conversation(&caller, &new).await?;
         }
-        let news = conversation.iter().zip(0..).map(|(turn, index)| turn.new(index));
+        let news = conversation.iter().zip(0..).map(|(turn, index)| turn.to_new(index));
         let news: Vec<_> = news.collect::<Result<_>>()?;
         for batch in news.chunks(BATCH) {
             opened.mnemic.add_turns(&caller, id, batch).await?;
@@ -179,7 +179,7 @@ impl Turn {
     }
 
     /// The turns of a session have one time, and follow each other by a second here.
-    fn new(&self, index: i64) -> Result<NewTurn> {
+    fn to_new(&self, index: i64) -> Result<NewTurn> {
         let date = DateTime::strptime("%I:%M %p on %d %B, %Y", &self.date)
             .with_context(|| format!("`{}` is not a date as expected", self.date))?;
         let said = date.to_zoned(TimeZone::UTC)?.timestamp();

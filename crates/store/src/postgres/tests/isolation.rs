@@ -124,7 +124,7 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO jobs VALUES ('{ws}', 'j', 1, NULL, NULL, NULL, NULL, 0, NULL, 0);
          INSERT INTO audit VALUES ('{ws}', gen_random_uuid(), {at}, 'o', gen_random_uuid(), 'r',
              NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);
-         INSERT INTO word_documents SELECT '{ws}', id, '', 1, '[]' FROM memories
+         INSERT INTO word_documents SELECT '{ws}', id, '', 1, '[]', 'memory' FROM memories
              WHERE workspace_id = '{ws}';
          INSERT INTO nodes VALUES ('{ws}', gen_random_uuid(), 't', 'n', 'n', '[]', '_global', NULL,
              NULL, '{{}}', 1, NULL, {at}, NULL, 0, 'test', {at}, {at}, NULL, 1);
@@ -154,9 +154,9 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO scratchpads VALUES ('{ws}', 'agent', gen_random_uuid(), 'text', {at}, {at}, 1);
          INSERT INTO timeline SELECT '{ws}', {at}, id, 'learned', channel FROM memories
              WHERE workspace_id = '{ws}';
-         INSERT INTO word_statistics VALUES ('{ws}', 1, 1);
-         INSERT INTO word_terms VALUES ('{ws}', 'term', 1);
-         INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1 FROM memories
+         INSERT INTO word_statistics VALUES ('{ws}', 1, 1, 'memory');
+         INSERT INTO word_terms VALUES ('{ws}', 'term', 1, 'memory');
+         INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1, 'memory' FROM memories
              WHERE workspace_id = '{ws}';"
     );
     tokio::task::block_in_place(|| postgres().run(name, &sql));

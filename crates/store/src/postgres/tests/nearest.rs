@@ -43,20 +43,21 @@ async fn populated() -> PostgresEngine {
                  SELECT random() - 0.5 FROM generate_series(1, {DIMENSIONS}) WHERE id IS NOT NULL
              )::real[]::vector FROM memories WHERE workspace_id = '{workspace}';
              INSERT INTO word_documents
-             SELECT workspace_id, id, '', 2, '[\"common\", \"rare\"]' FROM memories
+             SELECT workspace_id, id, '', 2, '[\"common\", \"rare\"]', 'memory' FROM memories
              WHERE workspace_id = '{workspace}';
-             INSERT INTO word_statistics VALUES ('{workspace}', {ROWS}, 2 * {ROWS});
+             INSERT INTO word_statistics VALUES ('{workspace}', {ROWS}, 2 * {ROWS}, 'memory');
              INSERT INTO word_postings
-             SELECT workspace_id, 'common', id, 1, 2 FROM memories
-             WHERE workspace_id = '{workspace}';
-             INSERT INTO word_postings
-             SELECT workspace_id, 'filler' || word, id, 1, 2 FROM memories, generate_series(1, 40) word
+             SELECT workspace_id, 'common', id, 1, 2, 'memory' FROM memories
              WHERE workspace_id = '{workspace}';
              INSERT INTO word_postings
-             SELECT workspace_id, 'rare', id, 1, 2 FROM memories
+             SELECT workspace_id, 'filler' || word, id, 1, 2, 'memory'
+             FROM memories, generate_series(1, 40) word
+             WHERE workspace_id = '{workspace}';
+             INSERT INTO word_postings
+             SELECT workspace_id, 'rare', id, 1, 2, 'memory' FROM memories
              WHERE workspace_id = '{workspace}' LIMIT 3;
              INSERT INTO word_terms
-             SELECT workspace_id, term, count(*) FROM word_postings
+             SELECT workspace_id, term, count(*), 'memory' FROM word_postings
              WHERE workspace_id = '{workspace}' GROUP BY workspace_id, term;
              ANALYZE;"
         );
