@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use axum::Router;
@@ -29,6 +30,9 @@ use crate::{secret, slots};
 
 /// Where a passing owner is asked to make room for a server.
 pub const YIELD_PATH: &str = "/internal/yield";
+
+/// How long a passing owner waits before it looks for jobs.
+const PASSING_PAUSE: Duration = Duration::from_secs(30);
 
 /// What to start.
 pub struct Plan {
@@ -92,7 +96,7 @@ impl Instance {
         let app = app(config, &mnemic, &embedder, &owner, address)
             .route(YIELD_PATH, make_room(&mnemic, &stop, plan.permanent));
         let (settle, settled) = watch::channel(false);
-        let mut background = background(&mnemic);
+        let mut background = background(&mnemic, plan.permanent);
         let embedding = config.embedding.clone();
         background.spawn(model::bring_up(
             embedding,
@@ -175,7 +179,7 @@ fn app(
 }
 
 /// The work that goes on behind the requests; it ends when this is dropped.
-fn background(mnemic: &Arc<Mnemic>) -> JoinSet<()> {
+fn background(mnemic: &Arc<Mnemic>, permanent: bool) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     let fill = mnemic.clone();
     tasks.spawn(async move { fill.fill_vectors().await });
@@ -184,7 +188,13 @@ fn background(mnemic: &Arc<Mnemic>) -> JoinSet<()> {
     let audit = mnemic.clone();
     tasks.spawn(async move { audit.write_audit().await });
     let jobs = mnemic.clone();
-    tasks.spawn(async move { jobs.run_jobs().await });
+    tasks.spawn(async move {
+        // A command is gone in a moment, and a job that it broke off would stay claimed.
+        if !permanent {
+            tokio::time::sleep(PASSING_PAUSE).await;
+        }
+        jobs.run_jobs().await;
+    });
     tasks
 }
 
