@@ -7,7 +7,7 @@ use std::time::Duration;
 use mnemic_core::embed::{Embedder as _, EmbedderState, Purpose};
 use mnemic_core::memory::{Kind, MemoryPatch, NewMemory};
 use mnemic_core::principal::{Caller, Principal};
-use mnemic_core::recall::{ItemKind, RecallRequest, SearchFilter, Technique};
+use mnemic_core::recall::{ItemKind, Part, RecallRequest, SearchFilter, Technique};
 use mnemic_store::{Statement, values};
 
 use crate::citation::cite;
@@ -411,7 +411,8 @@ pub(crate) async fn evicted_indexes_come_back_with_the_same_answers(w: World) {
     for round in 0..10 {
         for (number, who) in both.iter().enumerate() {
             w.remember(who, &format!("umbrella {round} of {number}")).await;
-            let request = RecallRequest { limit: Some(50), ..query("umbrella") };
+            let include = Some(vec![Part::Memories]);
+            let request = RecallRequest { limit: Some(50), include, ..query("umbrella") };
             let found = BTreeSet::from_iter(w.found(who, &request).await);
             let expected = (0..=round).map(|round| format!("umbrella {round} of {number}"));
             assert_eq!(found, expected.collect(), "round {round}");

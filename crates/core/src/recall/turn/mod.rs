@@ -51,15 +51,17 @@ pub(super) struct Turns {
     pub degraded: Vec<String>,
 }
 
-/// What each technique found.
+/// What each technique found; nothing for one that was not asked or did not serve.
 struct Seeds {
-    words: Vec<Hit>,
-    vectors: Vec<Hit>,
+    words: Option<Vec<Hit>>,
+    vectors: Option<Vec<Hit>>,
 }
 
 impl Seeds {
     fn lists(&self) -> [(Technique, &[Hit]); 2] {
-        [(Technique::Words, &self.words), (Technique::Vectors, &self.vectors)]
+        let words = self.words.as_deref().unwrap_or_default();
+        let vectors = self.vectors.as_deref().unwrap_or_default();
+        [(Technique::Words, words), (Technique::Vectors, vectors)]
     }
 }
 
@@ -109,8 +111,7 @@ impl Mnemic {
             return failures.into_iter().next().map(Err);
         }
         let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
-        let seeds =
-            Seeds { words: words.unwrap_or_default(), vectors: vectors.unwrap_or_default() };
+        let seeds = Seeds { words, vectors };
         let found = self.weigh_turns(quest, clue, &seeds).await;
         Some(found.map(|found| Turns { found, degraded }))
     }
@@ -152,8 +153,10 @@ impl Mnemic {
         let reach = i64::try_from(REACH).unwrap_or(i64::MAX);
         let turns = self.store.turns_around(quest.scope, &ids, reach).await?;
         let ids: Vec<Uuid> = turns.iter().map(|turn| turn.id.0).collect();
-        let (words, cosines) =
-            tokio::try_join!(self.evidence(quest, clue, &ids), self.cosines(quest, &ids))?;
+        let (words, cosines) = tokio::try_join!(
+            self.evidence(quest, clue, seeds, &ids),
+            self.cosines(quest, seeds, &ids)
+        )?;
         let candidates =
             Candidates { turns: &turns, words: words.as_ref(), cosines: cosines.as_deref() };
         let best = rank::best_of(words.is_some(), cosines.is_some());
@@ -175,18 +178,22 @@ impl Mnemic {
         &self,
         quest: &Quest<'_>,
         clue: &Clue,
+        seeds: &Seeds,
         ids: &[Uuid],
     ) -> Result<Option<WordEvidence>> {
-        if !quest.seeks_turns(Technique::Words) {
+        if seeds.words.is_none() {
             return Ok(None);
         }
         self.store.word_evidence(quest.scope, ItemKind::Turn, &clue.words, ids).await.map(Some)
     }
 
-    /// Nothing, where the query has no vector.
-    async fn cosines(&self, quest: &Quest<'_>, ids: &[Uuid]) -> Result<Option<Vec<Option<f32>>>> {
-        let Some(query) = quest.vector.get().filter(|_| quest.seeks_turns(Technique::Vectors))
-        else {
+    async fn cosines(
+        &self,
+        quest: &Quest<'_>,
+        seeds: &Seeds,
+        ids: &[Uuid],
+    ) -> Result<Option<Vec<Option<f32>>>> {
+        let Some(query) = quest.vector.get().filter(|_| seeds.vectors.is_some()) else {
             return Ok(None);
         };
         let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
