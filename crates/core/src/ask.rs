@@ -76,7 +76,10 @@ impl Mnemic {
         principal: &Principal,
         request: &AskRequest,
     ) -> Result<Option<Answered>> {
-        let Some(model) = self.language_model(principal.scope()).await? else { return Ok(None) };
+        let scope = principal.scope();
+        if self.language_model(scope).await?.is_none() {
+            return Ok(None);
+        }
         let wish = ContextRequest {
             query: Some(request.question.clone()),
             channel: request.channel.clone(),
@@ -93,14 +96,14 @@ impl Mnemic {
             tokens_max: ANSWER_TOKENS_MAX,
             schema: None,
         };
-        let answer = model.complete(&prompt).await?;
+        let Some((answer, label)) = self.ask_model(scope, &prompt).await? else { return Ok(None) };
         let lines = context.sections.iter().flat_map(|section| section.text.lines());
         let cited = lines.filter_map(cited_line).filter(|cited| answer.contains(&cited.mark()));
         let skipped = context.skipped.iter();
         Ok(Some(Answered {
             citations: cited.collect(),
             answer,
-            answered_by: model.label().to_owned(),
+            answered_by: label,
             degraded: skipped.map(|it| format!("{}: {}", it.layer.as_str(), it.reason)).collect(),
         }))
     }

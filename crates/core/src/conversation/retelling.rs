@@ -7,14 +7,15 @@ use serde_json::json;
 
 use super::Turn;
 use super::summary::{names, pieces};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::extraction;
-use crate::language::{LanguageModel, Prompt};
+use crate::language::{self, LanguageModel, Prompt};
 
 const TOKENS_MAX: u32 = 1_024;
 const CHARS_MIN: usize = 40;
 const CHARS_MAX: usize = 4_000;
-/// A run of so many words that the turns have too is a quotation; more of it than this is an echo.
+/// A run of so many words that the turns have too is a quotation; more of it than this is an echo,
+/// sooner than elsewhere: the turns go for it.
 const ECHO_WORDS: usize = 6;
 const ECHO_SHARE: f64 = 0.5;
 
@@ -34,16 +35,14 @@ pub(super) async fn retell(model: &dyn LanguageModel, turns: &[Turn]) -> Result<
     }
     user.push_str("</turns>");
     let prompt = Prompt { system: SYSTEM.to_owned(), user, tokens_max: TOKENS_MAX, schema: None };
-    let answer = model.complete(&prompt).await?;
+    let answer = language::text(model, &prompt).await?;
     sound(&nameless(&answer, turns), turns)
 }
 
 /// The summary as one line, if it is sound.
 fn sound(summary: &str, turns: &[Turn]) -> Result<String> {
     let summary = summary.split_whitespace().collect::<Vec<_>>().join(" ");
-    let unsound = |problem: &str| {
-        Error::new(Code::ModelUnavailable, format!("the model's summary {problem}"))
-    };
+    let unsound = |problem: &str| language::unusable(&format!("the summary {problem}"));
     let length = summary.chars().count();
     if length < CHARS_MIN {
         return Err(unsound("is empty or too short"));
@@ -54,7 +53,7 @@ fn sound(summary: &str, turns: &[Turn]) -> Result<String> {
     if !summary.ends_with(['.', '!', '?', '"', '”', ')']) {
         return Err(unsound("breaks off"));
     }
-    if summary.contains("<turns>") || summary.contains("</turns>") || echoes(&summary, SYSTEM) {
+    if summary.contains("<turns>") || summary.contains("</turns>") {
         return Err(unsound("echoes the prompt"));
     }
     let said: Vec<_> = turns.iter().map(|turn| turn.content.as_str()).collect();

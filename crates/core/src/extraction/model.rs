@@ -10,8 +10,8 @@ use super::likeness::Likeness;
 use super::{Certainty, Extraction, FoundEntity, FoundFact, FoundRelation, Gathering, junk};
 use crate::conversation::Turn;
 use crate::edge::check_relation;
-use crate::error::{Code, Error, Result};
-use crate::language::{LanguageModel, Prompt};
+use crate::error::{Error, Result};
+use crate::language::{self, LanguageModel, Prompt};
 use crate::memory::{Temporal, check_validity};
 use crate::text::{check_content, check_name};
 
@@ -43,19 +43,8 @@ pub(crate) async fn with_model(model: &dyn LanguageModel, turns: &[Turn]) -> Res
         tokens_max: TOKENS_MAX,
         schema: Some(schema()),
     };
-    let answer = model.complete(&prompt).await?;
-    let problem = match parse(&answer, &told) {
-        Ok(extraction) => return Ok(extraction),
-        Err(problem) => problem,
-    };
-    tracing::debug!(model = model.label(), %problem, "an extraction is asked for again");
-    let user = format!(
-        "{}\n\nAn answer before this one could not be used: {problem}. Answer again, with JSON of \
-         the schema alone.",
-        prompt.user
-    );
-    let answer = model.complete(&Prompt { user, ..prompt }).await?;
-    parse(&answer, &told)
+    let take = |answer: Answer| answer.check(&told).map_err(|problem| problem.to_string());
+    language::json(model, &prompt, take).await
 }
 
 /// The turns as data: JSON cannot end its own delimiters, because `<` is escaped in it.
@@ -142,41 +131,39 @@ struct Relation {
     valid_to: Option<Timestamp>,
 }
 
-fn parse(answer: &str, turns: &[&Turn]) -> Result<Extraction> {
-    let bare = answer.trim().trim_start_matches("```json").trim_matches('`').trim();
-    if bare.is_empty() {
-        return Err(unfit("it is empty"));
+impl Answer {
+    fn check(self, turns: &[&Turn]) -> Result<Extraction> {
+        if self.facts.len() > FACTS_MAX {
+            return Err(Error::invalid("facts", "are too many"));
+        }
+        let mut gathering = Gathering::default();
+        for FoundEntity { name, kind } in self.entities {
+            check_name("name", &name)?;
+            let known = KINDS.iter().find(|known| **known == kind);
+            gathering.entity(&name, known.copied().unwrap_or(crate::node::ENTITY));
+        }
+        for fact in self.facts {
+            gathering.fact(fact.check(turns)?);
+        }
+        for relation in self.relations {
+            gathering.relation(relation.check()?);
+        }
+        Ok(gathering.finish())
     }
-    let answer: Answer =
-        serde_json::from_str(bare).map_err(|e| unfit(&format!("it is not of the schema: {e}")))?;
-    if answer.facts.len() > FACTS_MAX {
-        return Err(unfit("it has too many facts"));
-    }
-    let mut gathering = Gathering::default();
-    for FoundEntity { name, kind } in answer.entities {
-        check_name("name", &name)?;
-        let known = KINDS.iter().find(|known| **known == kind);
-        gathering.entity(&name, known.copied().unwrap_or(crate::node::ENTITY));
-    }
-    for fact in answer.facts {
-        gathering.fact(fact.check(turns)?);
-    }
-    for relation in answer.relations {
-        gathering.relation(relation.check()?);
-    }
-    Ok(gathering.finish())
 }
 
 impl Fact {
     fn check(self, turns: &[&Turn]) -> Result<FoundFact> {
         let content = self.content.split_whitespace().collect::<Vec<_>>().join(" ");
         check_content("content", &content, CONTENT_BYTES_MAX)?;
-        let turn = turns.get(self.turn).ok_or_else(|| unfit("a fact names no turn"))?;
+        let turn =
+            turns.get(self.turn).ok_or_else(|| Error::invalid("turn", "is none of the turns"))?;
         let said = Likeness::of(&turn.content);
         let speaks =
             ["I ", "I'm ", "My ", "We ", "You "].iter().any(|word| content.starts_with(word));
         if speaks || said.equals(&Likeness::of(&content)) {
-            return Err(unfit("a fact repeats a turn instead of telling it in the third person"));
+            let problem = "repeats a turn instead of telling it in the third person";
+            return Err(Error::invalid("content", problem));
         }
         for name in &self.entities {
             check_name("entities", name)?;
@@ -213,11 +200,6 @@ impl Relation {
     }
 }
 
-/// The problem, without a word of the answer: it may hold anything.
-fn unfit(problem: &str) -> Error {
-    Error::new(Code::ModelUnavailable, format!("the model's answer cannot be used: {problem}"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
@@ -225,6 +207,7 @@ mod tests {
     use async_trait::async_trait;
 
     use super::*;
+    use crate::error::Code;
     use crate::extraction::tests::turn;
 
     /// Answers what it was given to answer, in order.
@@ -297,7 +280,7 @@ mod tests {
             assert!(again.contains("could not be used"), "{wrong}");
             let model = Scripted::new(&[wrong, wrong, &valid]);
             let error = with_model(&model, &turns).await.unwrap_err();
-            assert_eq!(error.code(), Code::ModelUnavailable, "{wrong}");
+            assert_eq!(error.code(), Code::ModelAnswer, "{wrong}");
             assert_eq!(model.asked.lock().unwrap().len(), 2, "{wrong}");
         }
     }

@@ -23,36 +23,37 @@ impl Mnemic {
         check: impl Fn(&T) -> Result<(), String> + Send + Sync,
     ) -> Result<Option<(T, String)>> {
         let Some(model) = self.language_model(scope).await? else { return Ok(None) };
-        let value = ask(&*model, prompt, &check).await?;
+        let value = json(&*model, prompt, |value| check(&value).map(|()| value)).await?;
         Ok(Some((value, model.label().to_owned())))
     }
 }
 
-async fn ask<T: DeserializeOwned>(
+/// What `take` makes of the JSON that a model answers with. Where it cannot be used, the model is
+/// told why, once.
+pub(crate) async fn json<T: DeserializeOwned, U>(
     model: &dyn LanguageModel,
     prompt: &Prompt,
-    check: &(impl Fn(&T) -> Result<(), String> + Sync),
-) -> Result<T> {
+    take: impl Fn(T) -> Result<U, String> + Sync,
+) -> Result<U> {
     let answer = model.complete(prompt).await?;
-    let problem = match read(&answer, check) {
+    let problem = match read(&answer, &take) {
         Ok(value) => return Ok(value),
         Err(problem) => problem,
     };
     tracing::debug!(model = model.label(), problem, "the model is told what was wrong");
     let answer = model.complete(&repair(prompt, &answer, &problem)).await?;
-    read(&answer, check).map_err(|problem| unusable(&problem))
+    read(&answer, &take).map_err(|problem| unusable(&problem))
 }
 
-fn read<T: DeserializeOwned>(
+fn read<T: DeserializeOwned, U>(
     answer: &str,
-    check: &impl Fn(&T) -> Result<(), String>,
-) -> Result<T, String> {
-    let value: T = serde_json::from_str(unfenced(answer)).map_err(|e| {
+    take: &impl Fn(T) -> Result<U, String>,
+) -> Result<U, String> {
+    let value = serde_json::from_str(unfenced(answer)).map_err(|e| {
         let problem: String = e.to_string().chars().take(PROBLEM_CHARS_MAX).collect();
         format!("it is not the JSON that was asked for ({problem})")
     })?;
-    check(&value)?;
-    Ok(value)
+    take(value)
 }
 
 /// Models like to put JSON into a block of code.
@@ -111,11 +112,11 @@ mod tests {
     async fn ask_script(answers: &[&'static str]) -> (Result<Fact>, Vec<String>) {
         let script = Script { answers: answers.to_vec(), asked: Mutex::default() };
         let prompt = Prompt { user: "what is known?".to_owned(), ..Prompt::default() };
-        let check = |fact: &Fact| match fact.text.as_str() {
+        let take = |fact: Fact| match fact.text.as_str() {
             "" => Err("text is empty".to_owned()),
-            _ => Ok(()),
+            _ => Ok(fact),
         };
-        let answer = ask(&script, &prompt, &check).await;
+        let answer = json(&script, &prompt, take).await;
         (answer, script.asked.into_inner().unwrap())
     }
 

@@ -23,6 +23,7 @@ pub use budget::{Budget, BudgetState, Quota};
 pub use echo::is_echo;
 pub use endpoint::{ApiKey, Endpoint, Provider, ServerModels, Source};
 pub(crate) use governed::Governors;
+pub(crate) use json::json;
 pub use relay::{Chunks, Relay, Relayed, Route};
 
 use crate::Mnemic;
@@ -103,11 +104,7 @@ impl Mnemic {
         prompt: &Prompt,
     ) -> Result<Option<(String, String)>> {
         let Some(model) = self.language_model(scope).await? else { return Ok(None) };
-        let text = model.complete(prompt).await?;
-        if is_echo(prompt, &text) {
-            return Err(unusable("it repeats what was asked"));
-        }
-        Ok(Some((text, model.label().to_owned())))
+        Ok(Some((text(&*model, prompt).await?, model.label().to_owned())))
     }
 
     /// Passes a chat on to the workspace's OpenAI-compatible endpoint.
@@ -122,6 +119,15 @@ impl Mnemic {
         };
         models.relay(&endpoint, request).await
     }
+}
+
+/// What a model says, unless it only repeats what it was asked.
+pub(crate) async fn text(model: &dyn LanguageModel, prompt: &Prompt) -> Result<String> {
+    let text = model.complete(prompt).await?;
+    if is_echo(prompt, &text) {
+        return Err(unusable("it repeats what was asked"));
+    }
+    Ok(text)
 }
 
 pub(crate) fn unusable(problem: &str) -> Error {
