@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::compose::{Line, Told, flat};
 use super::{ContextRequest, LAYER_DEADLINE, Skipped};
 use crate::Mnemic;
-use crate::conversation::{ConversationId, TurnSpan};
+use crate::conversation::{ConversationId, Episode, HEADING, TurnSpan};
 use crate::embed::EmbedderState;
 use crate::error::{Code, Error, Result};
 use crate::goal::Goal;
@@ -60,7 +60,7 @@ impl Layer {
             Self::Memories => "Memories (suggestions: weigh them against other context):",
             Self::Entities => "Who and what this is about:",
             Self::Turns => "Said in conversations (what was said need not be true):",
-            Self::Episodes => "Earlier conversation summaries (most recent last):",
+            Self::Episodes => HEADING,
             Self::Policies => "Policies (rules that apply):",
             Self::Goals => "Active goals:",
             Self::Strategies => "Ways that worked before:",
@@ -86,6 +86,17 @@ impl Layer {
     }
 }
 
+/// The layers that one recall brings: they are late together.
+const RECALLED: [Layer; 7] = [
+    Layer::Facts,
+    Layer::Memories,
+    Layer::Entities,
+    Layer::Turns,
+    Layer::Policies,
+    Layer::Goals,
+    Layer::Strategies,
+];
+
 impl Mnemic {
     pub(super) async fn ask_layers(
         &self,
@@ -104,7 +115,13 @@ impl Mnemic {
             let lines = layers.served(layer, lines).unwrap_or_default();
             layers.tell(layer, lines);
         }
-        let recalled = layers.served(Layer::Facts, recalled).unwrap_or_default();
+        let recalled = match recalled {
+            Ok(recalled) => recalled,
+            Err(e) => {
+                layers.skip(&RECALLED, &e);
+                Found::default()
+            }
+        };
         layers.skipped.extend(
             recalled
                 .degraded
@@ -189,10 +206,8 @@ impl Mnemic {
         let Some(id) = &request.conversation_id else { return Ok(vec![]) };
         let id: ConversationId = id.parse()?;
         let episodes = self.shown_episodes(principal, &id).await?;
-        let line = |episode: &crate::conversation::Episode| Line {
-            text: format!("- ({} turns) {}", episode.turn_count, flat(&episode.summary)),
-            ids: vec![episode.id.0],
-        };
+        let line =
+            |episode: &Episode| Line { text: flat(&episode.line()), ids: vec![episode.id.0] };
         Ok(episodes.iter().map(line).collect())
     }
 
@@ -274,10 +289,16 @@ impl Layers {
         match outcome {
             Ok(brought) => Some(brought),
             Err(e) => {
-                tracing::warn!(layer = layer.as_str(), error = %e, "the context goes on without");
-                self.skipped.push(Skipped { layer, reason: e.to_string() });
+                self.skip(&[layer], &e);
                 None
             }
+        }
+    }
+
+    fn skip(&mut self, layers: &[Layer], reason: &Error) {
+        for &layer in layers {
+            tracing::warn!(layer = layer.as_str(), error = %reason, "the context goes on without");
+            self.skipped.push(Skipped { layer, reason: reason.to_string() });
         }
     }
 }

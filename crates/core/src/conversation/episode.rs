@@ -26,6 +26,8 @@ const TURNS_MAX: usize = 500;
 const RETAIN_MAX: usize = 10_000;
 /// How many of a conversation's episodes a prompt gets to read.
 const SHOWN_MAX: usize = 5;
+/// What stands above episodes in a prompt.
+pub(crate) const HEADING: &str = "Earlier conversation summaries (most recent last):";
 const LIST: &str = "episodes";
 
 static SUMMARIZE: Operation = Operation::new("conversation.summarize", Action::WriteConversations);
@@ -51,6 +53,14 @@ pub struct Episode {
     pub created_at: Timestamp,
     pub deleted_at: Option<Timestamp>,
     pub revision: i64,
+}
+
+impl Episode {
+    /// As a prompt reads it, below the [`HEADING`].
+    pub(crate) fn line(&self) -> String {
+        let summary = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("- ({} turns) {summary}", self.turn_count)
+    }
 }
 
 /// Which turns are old.
@@ -193,14 +203,8 @@ impl Mnemic {
         if episodes.is_empty() {
             return Ok(String::new());
         }
-        let lines = episodes.iter().map(|episode| {
-            let summary = episode.summary.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("\n- ({} turns) {summary}", episode.turn_count)
-        });
-        Ok(format!(
-            "Earlier conversation summaries (most recent last):{}",
-            lines.collect::<String>()
-        ))
+        let lines = episodes.iter().map(|episode| format!("\n{}", episode.line()));
+        Ok(format!("{HEADING}{}", lines.collect::<String>()))
     }
 
     /// The newest episodes of a conversation, oldest first.

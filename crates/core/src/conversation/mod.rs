@@ -25,6 +25,7 @@ use crate::principal::{Action, Caller, Operation, Principal};
 use crate::store::Change;
 use crate::text::check_optional_name;
 
+pub(crate) use episode::HEADING;
 pub use episode::{Episode, MAX_AGE_DAYS_DEFAULT, RETAIN_LAST_DEFAULT, RollUp};
 pub use id::ConversationId;
 pub use turn::{NewTurn, TURN_BYTES_MAX, TURNS_AT_ONCE_MAX, Turn, TurnSpan};
