@@ -250,6 +250,11 @@ pub enum Change {
         id: TurnId,
         at: Timestamp,
     },
+    /// Says that a call was learned from; one that was before is a lost race.
+    LearnCall {
+        id: InvocationId,
+        at: Timestamp,
+    },
     /// Says in which conversation a memory came up.
     AddSighting {
         memory_id: MemoryId,

@@ -1,6 +1,7 @@
 //! The port for what is known of ways and means: strategies, and the calls and figures of tools.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use crate::error::Result;
 use crate::ids::{InvocationId, StrategyId};
@@ -15,6 +16,14 @@ pub trait StrategyStore {
     async fn lookup_strategies(&self, scope: Scope, ids: &[StrategyId]) -> Result<Vec<Strategy>>;
     /// The live one with this key.
     async fn find_strategy(&self, scope: Scope, key: &str) -> Result<Option<Strategy>>;
+    /// Live ones of a channel, in no domain, that take exactly these tools in this order.
+    async fn list_strategies_by_tools(
+        &self,
+        scope: Scope,
+        channel: &str,
+        tools: &[String],
+        limit: usize,
+    ) -> Result<Vec<Strategy>>;
     /// Live ones by words, best first. Of the filter, channels and readable domains count.
     async fn search_strategy_words(
         &self,
@@ -35,6 +44,20 @@ pub trait ToolStore {
         scope: Scope,
         ids: &[InvocationId],
     ) -> Result<Vec<InvocationId>>;
+    /// Calls of a conversation that nobody has learned from, in the order of their time.
+    async fn list_unlearned_calls(
+        &self,
+        scope: Scope,
+        conversation: &str,
+        limit: usize,
+    ) -> Result<Vec<Invocation>>;
+    /// Conversations with such calls, where none was made since.
+    async fn list_conversations_of_calls(
+        &self,
+        scope: Scope,
+        quiet_since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<String>>;
     /// By name, behind `after`.
     async fn list_tools(
         &self,

@@ -4,6 +4,7 @@
 //! counts, and makes no twin.
 
 mod find;
+mod learn;
 
 use std::fmt::Write as _;
 
@@ -132,7 +133,7 @@ impl Mnemic {
         let success = new.success.unwrap_or(true);
         self.decide(caller, &LEARN, || {
             Box::pin(async {
-                let mut fresh = self.new_strategy(caller, new);
+                let mut fresh = self.new_strategy(caller.principal.name(), new);
                 let known = self.store.find_strategy(caller.scope(), &fresh.key()).await?;
                 let Some(mut strategy) = known else {
                     fresh.count(success, fresh.created_at);
@@ -198,7 +199,7 @@ impl Mnemic {
         found.filter(visible).ok_or_else(|| Error::not_found("strategy"))
     }
 
-    fn new_strategy(&self, caller: &Caller, new: &NewStrategy) -> Strategy {
+    fn new_strategy(&self, creator: &str, new: &NewStrategy) -> Strategy {
         let now = self.clock.now();
         Strategy {
             id: StrategyId(self.ids.next(now)),
@@ -209,7 +210,7 @@ impl Mnemic {
             tool_sequence: new.tool_sequence.clone().unwrap_or_default(),
             success_count: 0,
             failure_count: 0,
-            created_by: caller.principal.name().to_owned(),
+            created_by: creator.to_owned(),
             created_at: now,
             updated_at: now,
             last_used_at: now,

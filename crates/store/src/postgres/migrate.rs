@@ -41,6 +41,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(18, "0018", "secret"),
     migration!(19, "0019", "review"),
     migration!(20, "0020", "learning"),
+    migration!(21, "0021", "strategy_learning"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -45,6 +45,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(18, "0018", "secret"),
     migration!(19, "0019", "review"),
     migration!(20, "0020", "learning"),
+    migration!(21, "0021", "strategy_learning"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -38,6 +38,17 @@ pub(crate) static FIND: Statement = Statement::workspace(
     ),
 );
 
+pub(crate) static BY_TOOLS: Statement = Statement::workspace(
+    "strategy.by_tools",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM strategies
+         WHERE workspace_id = $1 AND channel = $2 AND tool_sequence = $3 AND domain IS NULL
+           AND deleted_at IS NULL ORDER BY id LIMIT $4"
+    ),
+);
+
 static ADD: Statement = Statement::workspace(
     "strategy.add",
     concat!(
@@ -105,6 +116,7 @@ pub(crate) static SEARCH_ENTRY: Statement =
 pub(crate) static ALL: &[&Statement] = &[
     &LOOKUP,
     &FIND,
+    &BY_TOOLS,
     &ADD,
     &UPDATE,
     &ERASE,
@@ -114,6 +126,10 @@ pub(crate) static ALL: &[&Statement] = &[
     &SEARCH_ENTRIES,
     &SEARCH_ENTRY,
 ];
+
+pub(crate) fn by_tools(channel: &str, tools: &[String], rows_max: usize) -> Vec<Value> {
+    values![channel, names(tools), limit(rows_max)]
+}
 
 /// A filter names at most one channel beside the global one.
 pub(crate) fn by_word(filter: &SearchFilter, term: &str, rows_max: usize) -> Vec<Value> {

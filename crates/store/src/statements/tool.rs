@@ -5,8 +5,8 @@ use mnemic_core::Result;
 use mnemic_core::ids::InvocationId;
 use mnemic_core::tool::{Invocation, ToolFigures};
 
-use super::exactly_one;
-use crate::{Fields, Row, Statement, Step, values};
+use super::{exactly_one, limit};
+use crate::{Fields, Row, Statement, Step, Value, values};
 
 macro_rules! columns {
     () => {
@@ -23,6 +23,31 @@ pub(crate) static LOOKUP: Statement = Statement::workspace(
 pub(crate) static EXISTS: Statement = Statement::workspace(
     "tool.exists",
     "SELECT id FROM tool_invocations WHERE workspace_id = $1 AND id = $2",
+);
+
+pub(crate) static LIST_UNLEARNED: Statement = Statement::workspace(
+    "tool.list_unlearned",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tool_invocations
+         WHERE workspace_id = $1 AND conversation_id = $2 AND learned_at IS NULL
+         ORDER BY created_at, id LIMIT $3"
+    ),
+);
+
+pub(crate) static UNLEARNED: Statement = Statement::workspace(
+    "tool.unlearned",
+    "SELECT conversation_id FROM tool_invocations
+     WHERE workspace_id = $1 AND learned_at IS NULL AND conversation_id IS NOT NULL
+     GROUP BY conversation_id HAVING max(created_at) <= $2
+     ORDER BY conversation_id LIMIT $3",
+);
+
+static LEARN: Statement = Statement::workspace(
+    "tool.learn",
+    "UPDATE tool_invocations SET learned_at = $3
+     WHERE workspace_id = $1 AND id = $2 AND learned_at IS NULL",
 );
 
 pub(crate) static LIST: Statement = Statement::workspace(
@@ -75,8 +100,19 @@ static ERASE_OF: Statement = Statement::workspace(
      WHERE workspace_id = $1 AND conversation_id = $2 AND (created_at <= $3 OR $3 IS NULL)",
 );
 
-pub(crate) static ALL: &[&Statement] =
-    &[&LOOKUP, &EXISTS, &LIST, &ADD, &COUNT, &ERASE, &ERASE_OWNERS_OF, &ERASE_OF];
+pub(crate) static ALL: &[&Statement] = &[
+    &LOOKUP,
+    &EXISTS,
+    &LIST_UNLEARNED,
+    &UNLEARNED,
+    &LEARN,
+    &LIST,
+    &ADD,
+    &COUNT,
+    &ERASE,
+    &ERASE_OWNERS_OF,
+    &ERASE_OF,
+];
 
 /// A call that is there by now is a lost race, and is not counted.
 pub(crate) fn add(call: &Invocation) -> [Step; 2] {
@@ -100,6 +136,19 @@ pub(crate) fn add(call: &Invocation) -> [Step; 2] {
         call.created_at,
     ];
     [exactly_one(&ADD, params), Step::new(&COUNT, figures)]
+}
+
+/// A call that is gone, or that somebody has learned from, is a lost race.
+pub(crate) fn learn(id: InvocationId, at: Timestamp) -> Step {
+    exactly_one(&LEARN, values![id.0, at])
+}
+
+pub(crate) fn unlearned(conversation: &str, calls: usize) -> Vec<Value> {
+    values![conversation, limit(calls)]
+}
+
+pub(crate) fn unlearned_conversations(quiet_since: Timestamp, conversations: usize) -> Vec<Value> {
+    values![quiet_since, limit(conversations)]
 }
 
 /// Figures stay: they tell nothing of a single call.

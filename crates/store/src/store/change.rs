@@ -95,6 +95,7 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         | Change::UpdateScratchpad(_)
         | Change::EraseScratchpad(_) => add_beside(batch, change),
         Change::LearnTurn { .. }
+        | Change::LearnCall { .. }
         | Change::AddSighting { .. }
         | Change::AddReview(_)
         | Change::UpdateReview(_)

@@ -4,7 +4,9 @@ use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
 use crate::Batch;
-use crate::statements::{conversation, edge, episode, fading, review, sighting, turn, vector};
+use crate::statements::{
+    conversation, edge, episode, fading, review, sighting, tool, turn, vector,
+};
 
 /// Conversations, turns and episodes; any other change adds nothing.
 pub(super) fn add_said<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Batch {
@@ -30,6 +32,7 @@ pub(super) fn add_said<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Bat
 pub(super) fn add_learned<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Batch {
     match change {
         Change::LearnTurn { id, at } => batch.push(turn::learn(*id, *at)),
+        Change::LearnCall { id, at } => batch.push(tool::learn(*id, *at)),
         Change::AddSighting { memory_id, conversation } => {
             batch.push(sighting::add(*memory_id, conversation))
         }

@@ -32,6 +32,17 @@ impl<E: SearchEngine> StrategyStore for EngineStore<E> {
         self.first(own(scope), &strategy::FIND, values![key], strategy::from_row).await
     }
 
+    async fn list_strategies_by_tools(
+        &self,
+        scope: Workspaced,
+        channel: &str,
+        tools: &[String],
+        limit: usize,
+    ) -> Result<Vec<Strategy>> {
+        let params = strategy::by_tools(channel, tools, limit);
+        self.all(own(scope), &strategy::BY_TOOLS, params, strategy::from_row).await
+    }
+
     /// A word that fewer have counts for more.
     async fn search_strategy_words(
         &self,

@@ -1,6 +1,7 @@
 //! Calls and figures of tools.
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::ids::InvocationId;
 use mnemic_core::principal::Scope as Workspaced;
@@ -29,6 +30,27 @@ impl<E: SearchEngine> ToolStore for EngineStore<E> {
         let params = ids.iter().map(|id| values![id.0]).collect();
         let id = |row: &crate::Row| row.uuid("id").map(InvocationId);
         self.each(own(scope), &tool::EXISTS, params, id).await
+    }
+
+    async fn list_unlearned_calls(
+        &self,
+        scope: Workspaced,
+        conversation: &str,
+        limit: usize,
+    ) -> Result<Vec<Invocation>> {
+        let params = tool::unlearned(conversation, limit);
+        self.all(own(scope), &tool::LIST_UNLEARNED, params, tool::from_row).await
+    }
+
+    async fn list_conversations_of_calls(
+        &self,
+        scope: Workspaced,
+        quiet_since: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<String>> {
+        let params = tool::unlearned_conversations(quiet_since, limit);
+        let id = |row: &crate::Row| row.string("conversation_id");
+        self.all(own(scope), &tool::UNLEARNED, params, id).await
     }
 
     async fn list_tools(

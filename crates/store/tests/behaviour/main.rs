@@ -41,6 +41,7 @@ mod secret;
 mod session;
 mod slot;
 mod strategy;
+mod strategy_learning;
 mod supersession;
 mod time;
 mod timeline;
@@ -116,6 +117,13 @@ macro_rules! behaviour {
                 meaning_finds_a_strategy_without_its_words
                 a_strategy_of_a_closed_domain_is_like_none
                 what_is_wrong_with_a_strategy_is_named
+            }
+            behaviour! { in strategy_learning, $open:
+                work_that_succeeded_becomes_a_strategy_once
+                like_work_counts_and_other_work_is_another_strategy
+                a_strategy_goes_with_the_user_whose_words_it_has
+                a_model_describes_the_work_and_rules_do_where_it_fails
+                nothing_is_learned_from_calls_where_memory_is_off
             }
             behaviour! { in tool, $open:
                 figures_follow_the_calls
