@@ -213,11 +213,8 @@ impl Mnemic {
 
     /// What is known of the user that the caller's token speaks for.
     async fn profile_lines(&self, principal: &Principal) -> Result<Vec<Line>> {
-        let Some(user) = &principal.user else { return Ok(vec![]) };
-        let profile = match self.get_profile(principal, user).await {
-            Ok(profile) => profile,
-            Err(e) if e.code() == Code::NotFound => return Ok(vec![]),
-            Err(e) => return Err(e),
+        let Some(profile) = self.served_profile(principal, None).await? else {
+            return Ok(vec![]);
         };
         let parts = [
             ("preferences", Value::from(profile.preferences)),

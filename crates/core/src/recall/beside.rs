@@ -1,15 +1,17 @@
-//! What stands beside memories in an answer: ways that worked, active goals, rules that apply.
+//! What stands beside memories in an answer: ways that worked, active goals, rules that apply, and
+//! what is known of the user.
 
 use std::collections::HashSet;
 
 use super::search::Quest;
 use super::{Part, Recalled};
 use crate::Mnemic;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::goal::{Goal, GoalFilter, GoalStatus};
 use crate::page::PageRequest;
 use crate::policy::{Policy, PolicyFilter};
 use crate::principal::Principal;
+use crate::profile::UserProfile;
 use crate::strategy::{StrategyHit, StrategySearch};
 use crate::text::fold_name;
 
@@ -29,6 +31,7 @@ pub(super) struct Beside {
     pub strategies: Vec<StrategyHit>,
     pub goals: Vec<Goal>,
     pub policies: Vec<Policy>,
+    pub user: Option<UserProfile>,
     pub degraded: Vec<String>,
 }
 
@@ -53,14 +56,30 @@ impl Mnemic {
             }
             self.active_policies(principal).await
         };
-        let (strategies, goals, policies) = tokio::join!(strategies, goals, policies);
+        let user = self.served_profile(principal, request.user_id.as_deref());
+        let (strategies, goals, policies, user) = tokio::join!(strategies, goals, policies, user);
         let mut degraded = Vec::new();
         let policies = served("policies", policies, &mut degraded);
         Beside {
             strategies: served("strategies", strategies, &mut degraded),
             goals: served("goals", goals, &mut degraded),
             policies: relevant_policies(policies, &request.query, items),
+            user: served("user", user, &mut degraded),
             degraded,
+        }
+    }
+
+    /// What is known of a user, or else of the one that the caller's token speaks for.
+    pub(crate) async fn served_profile(
+        &self,
+        principal: &Principal,
+        user: Option<&str>,
+    ) -> Result<Option<UserProfile>> {
+        let Some(user) = user.or(principal.user.as_deref()) else { return Ok(None) };
+        match self.get_profile(principal, user).await {
+            Ok(profile) => Ok(Some(profile)),
+            Err(e) if e.code() == Code::NotFound => Ok(None),
+            Err(e) => Err(e),
         }
     }
 

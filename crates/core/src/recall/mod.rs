@@ -34,6 +34,7 @@ use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::page::check_limit;
 use crate::policy::Policy;
 use crate::principal::{Action, Operation, Principal, Scope, refuse};
+use crate::profile::UserProfile;
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
@@ -101,6 +102,8 @@ pub struct RecallRequest {
     /// The conversation that asks: its own turns are searched, and no others. What is recalled in
     /// several concerns more than one.
     pub conversation_id: Option<String>,
+    /// The user that is served: what is known of them is told. The token's own, if absent.
+    pub user_id: Option<String>,
     pub kind: Option<Kind>,
     /// Only what was recorded in this window.
     pub since: Option<Timestamp>,
@@ -131,6 +134,8 @@ pub struct Bundle {
     pub goals: Vec<Goal>,
     /// Rules that apply, best first.
     pub policies: Vec<Policy>,
+    /// What is known of the user that is served.
+    pub user: Option<UserProfile>,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
@@ -170,6 +175,7 @@ impl RecallRequest {
     fn check(&self) -> Result<()> {
         check_content("query", &self.query, QUERY_BYTES_MAX)?;
         check_optional_name("channel", self.channel.as_deref())?;
+        check_optional_name("user_id", self.user_id.as_deref())?;
         self.conversation()?;
         if self.techniques.as_ref().is_some_and(Vec::is_empty) {
             let problem = "must name at least one of words, vectors, entities";
@@ -286,6 +292,7 @@ impl Mnemic {
             strategies: beside.strategies,
             goals: beside.goals,
             policies: beside.policies,
+            user: beside.user,
             took,
         })
     }

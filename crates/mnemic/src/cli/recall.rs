@@ -11,6 +11,12 @@ pub struct RecallArgs {
     /// Search this channel and `_global` only
     #[arg(long)]
     pub channel: Option<String>,
+    /// Of what was said, search this conversation only
+    #[arg(long, value_name = "ID")]
+    pub conversation: Option<String>,
+    /// The user that is served: their profile is told
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
     /// What was true at this time (RFC 3339)
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,

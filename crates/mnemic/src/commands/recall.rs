@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use mnemic_server::wire::entity::{EntityWire, WayWire};
+use mnemic_server::wire::profile::ProfileResponse;
 use mnemic_server::wire::recall::{
     FeatureWire, FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
 };
+
+use serde_json::json;
 
 use super::OWN;
 use crate::cli::{RecallArgs, TechniqueArg};
@@ -26,6 +29,8 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
         query: args.query,
         limit: args.limit,
         channel: args.channel,
+        conversation_id: args.conversation,
+        user_id: args.user,
         as_of,
         techniques: techniques(&args.techniques),
         explain: Some(args.explain),
@@ -51,7 +56,20 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
     for entity in &found.entities {
         show_entity(entity);
     }
+    if let Some(user) = &found.user {
+        output::line(&format!("user   {}  {}", output::one_line(&user.user), told(user)));
+    }
     Ok(())
+}
+
+/// What is known of a user, as one line of JSON.
+fn told(user: &ProfileResponse) -> String {
+    let known = json!({
+        "preferences": user.preferences,
+        "expertise": user.expertise,
+        "communication_style": user.communication_style,
+    });
+    output::one_line(&known.to_string())
 }
 
 /// All of them, where none is named.

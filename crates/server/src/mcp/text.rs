@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::wire::PageResponse;
@@ -69,6 +70,15 @@ fn push_beside(text: &mut String, found: &RecallResponse) {
     let policies = found.policies.iter();
     let policies = policies.map(|it| format!("- {} (policy {})", quoted(&it.rule), it.id));
     section("Policies (rules that apply):", policies.collect());
+    let user = found.user.iter().map(|user| {
+        let known = json!({
+            "preferences": user.preferences,
+            "expertise": user.expertise,
+            "communication_style": user.communication_style,
+        });
+        format!("- {}: {known}", quoted(&user.user))
+    });
+    section("The user (what is known of them):", user.collect());
     let goals = found.goals.iter();
     let goals = goals.map(|it| format!("- {} (goal {})", quoted(&it.description), it.id));
     section("Active goals:", goals.collect());
@@ -308,6 +318,7 @@ mod tests {
             strategies: vec![],
             goals: vec![],
             policies: vec![],
+            user: None,
             degraded,
             took_ms: 1.0,
             techniques: None,

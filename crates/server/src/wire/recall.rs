@@ -16,6 +16,7 @@ use super::entity::{EntityWire, ThroughWire};
 use super::goal::GoalResponse;
 use super::memory::{KindWire, TemporalWire};
 use super::policy::PolicyResponse;
+use super::profile::ProfileResponse;
 use super::strategy::StrategyHitResponse;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -93,6 +94,10 @@ pub struct RecallRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub conversation_id: Option<String>,
+    /// The user that is served: their profile is told. The token's own user, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub user_id: Option<String>,
     /// Only memories or only facts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<KindWire>,
@@ -132,6 +137,7 @@ impl From<RecallRequest> for Wish {
             limit: request.limit,
             channel: request.channel,
             conversation_id: request.conversation_id,
+            user_id: request.user_id,
             kind: request.kind.map(Into::into),
             since: request.since,
             until: request.until,
@@ -162,6 +168,9 @@ pub struct RecallResponse {
     /// Rules that apply, best first.
     #[serde(default)]
     pub policies: Vec<PolicyResponse>,
+    /// What is known of the user that is served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<ProfileResponse>,
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
     pub took_ms: f64,
@@ -277,6 +286,7 @@ impl From<Bundle> for RecallResponse {
             strategies: bundle.strategies.into_iter().map(Into::into).collect(),
             goals: bundle.goals.into_iter().map(Into::into).collect(),
             policies: bundle.policies.into_iter().map(Into::into).collect(),
+            user: bundle.user.map(Into::into),
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,

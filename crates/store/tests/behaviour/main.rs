@@ -134,6 +134,7 @@ macro_rules! behaviour {
             }
             behaviour! { in profile, $open:
                 a_profile_is_merged_and_goes_with_its_user
+                a_recall_tells_of_the_user_that_is_served
                 a_profile_is_for_its_user_and_for_those_who_serve_all
                 no_change_of_a_profile_is_lost
                 a_scratchpad_is_its_agents_alone

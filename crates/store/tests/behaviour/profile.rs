@@ -2,10 +2,11 @@
 
 use mnemic_core::principal::{ADMIN, AGENT, Caller, MEMBER, Principal};
 use mnemic_core::profile::ProfilePatch;
+use mnemic_core::recall::RecallRequest;
 use mnemic_core::token::NewToken;
 use serde_json::json;
 
-use crate::world::{World, at_once, keyed, seen};
+use crate::world::{World, at_once, keyed, query, seen};
 
 impl World {
     async fn speaker(&self, role: &str, user: Option<&str>, agent: Option<&str>) -> Principal {
@@ -18,6 +19,23 @@ impl World {
         let (_, secret) = self.mnemic.create_token(&self.operator, wish).await.unwrap();
         self.mnemic.authenticate(secret.reveal()).await.unwrap()
     }
+}
+
+pub(crate) async fn a_recall_tells_of_the_user_that_is_served(w: World) {
+    let (ana, caller) = (w.speaker(MEMBER, Some("ana"), None).await, w.as_operator());
+    let patch =
+        ProfilePatch { preferences: Some(json!({"tea": "green"})), ..ProfilePatch::default() };
+    w.mnemic.update_profile(&caller, "ana", &patch).await.unwrap();
+    let asked = |user_id: Option<&str>| RecallRequest {
+        user_id: user_id.map(str::to_owned),
+        ..query("tea")
+    };
+    let by_name = w.mnemic.recall(&w.operator, &asked(Some("ana"))).await.unwrap().user.unwrap();
+    assert_eq!(by_name.preferences["tea"], "green");
+    let own = w.mnemic.recall(&ana, &asked(None)).await.unwrap().user.unwrap();
+    assert_eq!(own, by_name);
+    assert_eq!(w.mnemic.recall(&w.operator, &asked(None)).await.unwrap().user, None);
+    assert_eq!(w.mnemic.recall(&w.operator, &asked(Some("bo"))).await.unwrap().user, None);
 }
 
 pub(crate) async fn a_profile_is_merged_and_goes_with_its_user(w: World) {
