@@ -22,6 +22,7 @@ mod review;
 mod run;
 mod scratchpad;
 mod serve;
+mod session;
 mod slot;
 mod strategy;
 mod timeline;
@@ -54,6 +55,7 @@ pub use review::{DecisionArg, ReviewCommand};
 pub use run::RunArgs;
 pub use scratchpad::ScratchpadCommand;
 pub use serve::ServeArgs;
+pub use session::SessionCommand;
 pub use slot::SlotCommand;
 pub use strategy::StrategyCommand;
 pub use timeline::TimelineArgs;
@@ -111,6 +113,9 @@ pub enum Command {
     /// Keep, read and clear the slots of a conversation, which live for a short time
     #[command(subcommand)]
     Slot(SlotCommand),
+    /// Show and fill what a session has at hand, which lives for a short time
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Make and list conversations, and keep what was said in them
     #[command(subcommand)]
     Conversation(ConversationCommand),

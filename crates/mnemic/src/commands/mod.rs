@@ -26,6 +26,7 @@ mod review;
 mod run;
 mod scratchpad;
 mod serve;
+mod session;
 mod slot;
 mod strategy;
 mod timeline;
@@ -84,6 +85,7 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Run(args) => run::finish(client, common, args).await,
         Command::Conversation(command) => conversation::run(client, common, command).await,
         Command::Slot(command) => slot::run(client, common, command).await,
+        Command::Session(command) => session::run(client, common, command).await,
         Command::Goal(command) => goal::run(client, common, command).await,
         Command::Strategy(command) => strategy::run(client, common, command).await,
         Command::Tool(command) => tool::run(client, common, command).await,

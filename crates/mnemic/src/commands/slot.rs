@@ -18,9 +18,7 @@ use crate::output;
 pub async fn run(client: &Client, common: &CommonArgs, command: SlotCommand) -> Result<()> {
     match command {
         SlotCommand::Set { conversation, slot, value, ttl } => {
-            let value = serde_json::from_str(&text_or_stdin(value)?)
-                .context("the value must be JSON; a text stands in quotes, such as '\"a text\"'")?;
-            let request = SlotRequest { value, ttl_seconds: ttl };
+            let request = SlotRequest { value: json_value(value)?, ttl_seconds: ttl };
             set(client, common, &path(&conversation, &slot)?, request).await
         }
         SlotCommand::Get { conversation, slot } => {
@@ -61,12 +59,7 @@ pub async fn run(client: &Client, common: &CommonArgs, command: SlotCommand) -> 
 }
 
 async fn set(client: &Client, common: &CommonArgs, path: &str, request: SlotRequest) -> Result<()> {
-    if !client.attachment().keeps_slots().await? {
-        bail!(
-            "no server runs, so the slot would be gone when this command ends: start `mnemic \
-             serve`, or keep slots in Redis with MNEMIC_REDIS"
-        );
-    }
+    require_keeper(client).await?;
     let written: SlotResponse = client.put(path, &serde_json::to_value(request)?).await?;
     if common.json {
         output::json(&written);
@@ -74,6 +67,23 @@ async fn set(client: &Client, common: &CommonArgs, path: &str, request: SlotRequ
         output::line(&format!("{} until {}", written.slot, written.expires_at));
     }
     Ok(())
+}
+
+/// Refuses to write where nobody would keep it.
+pub(super) async fn require_keeper(client: &Client) -> Result<()> {
+    if !client.attachment().keeps_slots().await? {
+        bail!(
+            "no server runs, so the slot would be gone when this command ends: start `mnemic \
+             serve`, or keep slots in Redis with MNEMIC_REDIS"
+        );
+    }
+    Ok(())
+}
+
+/// The JSON that was given, or that standard input has.
+pub(super) fn json_value(given: String) -> Result<Value> {
+    serde_json::from_str(&text_or_stdin(given)?)
+        .context("the value must be JSON; a text stands in quotes, such as '\"a text\"'")
 }
 
 async fn list(client: &Client, common: &CommonArgs, path: &str) -> Result<()> {

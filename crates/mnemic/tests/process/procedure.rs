@@ -1,4 +1,4 @@
-//! Goals, strategies, tools, profiles, scratchpads and the timeline from the command line, with
+//! Goals, strategies, tools, profiles, scratchpads, sessions and the timeline from the command line, with
 //! and without a server.
 
 use crate::support::Home;
@@ -103,4 +103,26 @@ fn the_timeline_is_shown() {
         let learned = home.json(&["timeline", "--type", "learned"]);
         assert_eq!(learned["items"][0]["summary"], "the harbour opens at six");
     });
+}
+
+#[test]
+fn a_session_has_its_things_at_hand() {
+    let home = Home::new();
+    let alone = home.run(&["session", "think", "c-1", "perhaps"]);
+    assert!(alone.stderr.contains("mnemic serve"), "{}", alone.stderr);
+    let mut server = Server::start(&home);
+    home.ok(&["session", "put", "c-1", "city", "\"Berlin\"", "--ttl", "60"]);
+    home.ok(&["session", "think", "c-1", "perhaps by train"]);
+    let goal = home.ok(&["goal", "add", "arrive in time"]);
+    assert_eq!(home.ok(&["session", "goal", "c-1", &goal]), "pursues arrive in time");
+    let shown = home.ok(&["session", "show", "c-1"]);
+    for line in
+        ["goal     arrive in time", "context  city  \"Berlin\"", "thought  perhaps by train"]
+    {
+        assert!(shown.contains(line), "{shown}");
+    }
+    assert_eq!(home.ok(&["session", "goal", "c-1"]), "pursues no goal");
+    let wrong = home.run(&["session", "put", "c-1", "city", "Berlin"]);
+    assert!(wrong.stderr.contains("must be JSON"), "{}", wrong.stderr);
+    assert!(server.terminate().success());
 }
