@@ -13,6 +13,7 @@ mod promote;
 mod reembed;
 mod rollup;
 mod schedule;
+mod sequences;
 mod strategies;
 
 use async_trait::async_trait;
@@ -39,6 +40,7 @@ static JOBS: &[&dyn Job] = &[
     &promote::Promote,
     &reembed::Reembed,
     &rollup::Rollup,
+    &sequences::Sequences,
     &strategies::Strategies,
 ];
 

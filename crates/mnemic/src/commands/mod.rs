@@ -1,5 +1,6 @@
 //! The commands, one file per noun.
 
+mod action;
 mod archive;
 mod audit;
 mod backup;
@@ -89,6 +90,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Goal(command) => goal::run(client, common, command).await,
         Command::Strategy(command) => strategy::run(client, common, command).await,
         Command::Tool(command) => tool::run(client, common, command).await,
+        Command::Action(command) => action::run(client, common, command).await,
+        Command::Sequence(command) => action::sequences(client, common, command).await,
         Command::Profile(command) => profile::run(client, command).await,
         Command::Scratchpad(command) => scratchpad::run(client, common, command).await,
         Command::Timeline(args) => timeline::run(client, common, args).await,
