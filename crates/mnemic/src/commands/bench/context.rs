@@ -36,6 +36,8 @@ pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
     let opened = stage.open().await?;
     let filled = fill(&opened, stage.model().await?.stamp(), args.store.items).await;
     opened.mnemic.close().await;
+    // It holds the directory, which the server is to have.
+    drop(opened);
     filled?;
     let served = stage.serve().await?;
     tokio::time::timeout(PATIENCE, until(served.instance.settled()))
