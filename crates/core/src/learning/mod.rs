@@ -98,7 +98,6 @@ impl Mnemic {
         settings: &ExtractionSettings,
     ) -> Result<Learned> {
         let caller = &claim_caller(claim.scope());
-        let users = self.store.list_users(claim.scope()).await?;
         let mut all = Learned::default();
         while let Some(draft) = self.draft(claim.scope(), conversation, settings).await? {
             let learned = self.retry_stale(|| {
@@ -106,7 +105,7 @@ impl Mnemic {
                     let (learned, mut changes) =
                         self.learn_changes(caller, conversation, &draft).await?;
                     if learned.turns > 0 {
-                        changes.extend(owners(&draft, &users, &changes));
+                        changes.extend(owners(&draft, &changes));
                         changes.push(self.learned_entry(conversation, &learned, &changes));
                         claim.commit(self, changes).await?;
                     }
@@ -173,13 +172,12 @@ impl Mnemic {
 }
 
 /// What a user said is theirs, and goes with them.
-fn owners(draft: &Draft, users: &[String], changes: &[Change]) -> Vec<Change> {
+fn owners(draft: &Draft, changes: &[Change]) -> Vec<Change> {
     let owner = |change: &Change| {
         let Change::AddMemory(memory) = change else { return None };
         let said = |turn: &&Turn| memory.source_ids.contains(&turn.id.to_string());
         let turn = draft.turns.iter().find(said)?;
-        let user = users.iter().find(|user| **user == turn.created_by)?;
-        Some(Change::AddOwner { item: memory.id.0, user: user.clone() })
+        Some(Change::AddOwner { item: memory.id.0, user: turn.user.clone()? })
     };
     changes.iter().filter_map(owner).collect()
 }

@@ -10,6 +10,7 @@ use std::{
 };
 
 use mnemic_core::{Code, Error, Result};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{error::store_error, options::Options, row_ref::RowRef, run};
@@ -108,6 +109,8 @@ impl Location {
         let conn = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
         conn.busy_timeout(self.options.busy_timeout).map_err(failed)?;
         conn.set_prepared_statement_cache_capacity(self.options.statements_cached_max);
+        // Plans that follow the bound values would be made anew for almost every call.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         let cache_kib = format!("-{}", self.options.cache_kib);
         pragmas(
             &conn,
