@@ -25,6 +25,7 @@ pub mod job;
 pub mod language;
 pub mod learning;
 pub mod memory;
+pub mod metric;
 pub mod model;
 pub mod node;
 pub mod page;
