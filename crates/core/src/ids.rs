@@ -49,6 +49,9 @@ ids! {
     StrategyId, "strategy";
     InvocationId, "invocation";
     ReviewId, "review";
+    ActionId, "action";
+    SequenceId, "sequence";
+    IntentId, "intent";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -140,6 +140,9 @@ pub enum Action {
     /// Goals, strategies and tools.
     ReadProcedure,
     WriteProcedure,
+    /// Actions of agents and what is made of them.
+    ReadTelemetry,
+    WriteTelemetry,
     /// The profile of the user that the token speaks for.
     UseOwnProfile,
     /// Those of others.
@@ -173,6 +176,8 @@ impl Action {
             Self::WriteConversations => "write conversations",
             Self::ReadProcedure => "read goals, strategies and tools",
             Self::WriteProcedure => "write goals, strategies and tools",
+            Self::ReadTelemetry => "read what agents did",
+            Self::WriteTelemetry => "report what agents did",
             Self::UseOwnProfile => "use one's own profile",
             Self::ManageProfiles => "read or write the profiles of others",
             Self::UseScratchpad => "use scratchpads",
@@ -208,6 +213,8 @@ impl Action {
             | Self::WriteConversations
             | Self::ReadProcedure
             | Self::WriteProcedure
+            | Self::ReadTelemetry
+            | Self::WriteTelemetry
             | Self::UseOwnProfile
             | Self::UseScratchpad
             | Self::UseSlots
@@ -238,6 +245,8 @@ impl Action {
             | Self::WriteConversations
             | Self::ReadProcedure
             | Self::WriteProcedure
+            | Self::ReadTelemetry
+            | Self::WriteTelemetry
             | Self::UseOwnProfile
             | Self::UseScratchpad
             | Self::UseSlots

@@ -13,6 +13,7 @@ mod promote;
 mod reembed;
 mod rollup;
 mod schedule;
+mod sequences;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -38,6 +39,7 @@ static JOBS: &[&dyn Job] = &[
     &promote::Promote,
     &reembed::Reembed,
     &rollup::Rollup,
+    &sequences::Sequences,
 ];
 
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.

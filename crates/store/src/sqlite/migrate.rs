@@ -45,6 +45,8 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(18, "0018", "secret"),
     migration!(19, "0019", "review"),
     migration!(20, "0020", "learning"),
+    migration!(21, "0021", "action"),
+    migration!(22, "0022", "sequence"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -112,6 +112,15 @@ contents![
     "nodes",
     "owners",
     "tombstones",
+    "actions",
+    "action_nodes",
+    "sequences",
+    "sequence_keys",
+    "intents",
+    "intent_words",
+    "action_counts",
+    "key_counts",
+    "unmined",
 ];
 
 pub(crate) static ALL: &[&Statement] =

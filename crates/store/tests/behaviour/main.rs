@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod access;
+mod action;
 mod audit;
 mod canary;
 mod citation;
@@ -38,6 +39,7 @@ mod recall;
 mod review;
 mod rollup;
 mod secret;
+mod sequence;
 mod session;
 mod slot;
 mod strategy;
@@ -123,6 +125,25 @@ macro_rules! behaviour {
                 payloads_are_kept_only_where_the_workspace_says_so
                 what_is_wrong_with_a_call_is_named
                 calls_go_with_their_conversation_and_figures_stay
+            }
+            behaviour! { in action, $open:
+                every_field_of_an_action_comes_back
+                an_action_reported_again_counts_once
+                what_is_wrong_with_an_action_is_named
+                nothing_is_captured_while_memory_is_off
+                actions_are_listed_by_what_they_are
+                what_was_done_goes_with_its_conversation_and_its_user
+            }
+            behaviour! { in sequence, $open:
+                a_pause_of_more_than_five_minutes_begins_a_new_one
+                a_sequence_closes_when_the_gap_has_passed
+                a_late_action_opens_alters_and_joins
+                a_sequence_past_midnight_is_counted_on_one_day
+                changed_counts_wait_to_be_mined
+                sequences_are_tallied_by_what_they_have
+                runs_are_found_by_what_they_were_about
+                neither_order_nor_portions_matter
+                grouping_at_two_servers_counts_once
             }
             behaviour! { in profile, $open:
                 a_profile_is_merged_and_goes_with_its_user

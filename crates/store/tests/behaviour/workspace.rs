@@ -174,6 +174,9 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
     assert_eq!(erasure.remaining, 0);
     let removed: Vec<_> = erasure.removed.iter().map(|(table, n)| (table.as_str(), *n)).collect();
     let expected = [
+        ("action_counts", 0),
+        ("action_nodes", 0),
+        ("actions", 0),
         ("answers", 1),
         ("audit", 4),
         ("citations", 1),
@@ -182,7 +185,10 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("edges", 3),
         ("episodes", 0),
         ("goals", 0),
+        ("intent_words", 0),
+        ("intents", 0),
         ("jobs", 0),
+        ("key_counts", 0),
         ("memories", 3),
         ("node_aliases", 1),
         ("node_words", 3),
@@ -194,6 +200,8 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("runs", 1),
         ("scratchpads", 0),
         ("secrets", 0),
+        ("sequence_keys", 0),
+        ("sequences", 0),
         ("sightings", 0),
         ("slots", 0),
         ("strategies", 0),
@@ -204,6 +212,7 @@ pub(crate) async fn a_hard_delete_removes_everything_and_counts_it(mut w: World)
         ("tool_invocations", 0),
         ("tools", 0),
         ("turns", 0),
+        ("unmined", 0),
         ("vectors", 4),
         ("workspaces", 1),
     ];
