@@ -49,6 +49,7 @@ ids! {
     StrategyId, "strategy";
     InvocationId, "invocation";
     ReviewId, "review";
+    PatternId, "pattern";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

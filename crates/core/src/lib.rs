@@ -28,6 +28,7 @@ pub mod memory;
 pub mod model;
 pub mod node;
 pub mod page;
+pub mod pattern;
 pub mod policy;
 pub mod principal;
 pub mod profile;
