@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Mnemic;
+use crate::action::Captured;
 use crate::conversation::{Conversation, Episode, Turn};
 use crate::domain::Domain;
 use crate::edge::Linked;
@@ -56,6 +57,7 @@ pub(crate) trait Told {
 impl Told for () {}
 impl Told for Citations {}
 impl Told for Purged {}
+impl Told for Captured {}
 impl Told for Conversation {}
 impl Told for Vec<Turn> {}
 impl Told for Option<Episode> {}
@@ -66,6 +68,7 @@ impl Told for UserProfile {}
 impl Told for Scratchpad {}
 impl Told for crate::learning::Learned {}
 impl Told for Review {}
+impl Told for crate::pattern::ShownPattern {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 

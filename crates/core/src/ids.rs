@@ -50,6 +50,9 @@ ids! {
     InvocationId, "invocation";
     ReviewId, "review";
     PatternId, "pattern";
+    ActionId, "action";
+    SequenceId, "sequence";
+    IntentId, "intent";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -4,6 +4,7 @@
 //! own but for secrets: both are passed in. [`Mnemic`] is the whole product in process; every
 //! surface is a thin adapter over it.
 
+pub mod action;
 mod afterwards;
 pub mod answer;
 pub mod ask;
@@ -38,6 +39,7 @@ pub mod review;
 pub mod run;
 pub mod scratchpad;
 pub mod secret;
+pub mod sequence;
 pub mod slot;
 pub mod store;
 pub mod strategy;
@@ -74,6 +76,7 @@ pub struct Mnemic {
     governors: language::Governors,
     master_key: Option<secret::MasterKey>,
     afterwards: afterwards::Afterwards,
+    kick: sequence::Kick,
     tokenizer: Arc<dyn context::Tokenizer>,
 }
 
@@ -101,6 +104,7 @@ impl Mnemic {
             governors: language::Governors::default(),
             master_key: None,
             afterwards: afterwards::Afterwards::default(),
+            kick: sequence::Kick::default(),
             tokenizer: Arc::new(context::UpperBound),
         }
     }

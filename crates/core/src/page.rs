@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -37,6 +38,12 @@ impl PageRequest {
             }
             _ => Err(unknown_cursor()),
         }
+    }
+
+    /// The record to go on behind, if this is not the first page of a list ordered by time.
+    pub fn dated(&self, list: &str) -> Result<Option<Dated>> {
+        let name = self.name(list)?;
+        name.map(|name| Dated::decode(&name).ok_or_else(unknown_cursor)).transpose()
     }
 
     /// The cursor for what comes behind `name` in a list ordered by names.
@@ -75,8 +82,41 @@ impl<T> Page<T> {
         Self { items, next_cursor }
     }
 
+    /// The same for a list ordered by time.
+    pub fn cut_dated(
+        list: &str,
+        mut items: Vec<T>,
+        limit: usize,
+        dated: impl Fn(&T) -> Dated,
+    ) -> Self {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let last = items.last().filter(|_| more);
+        let next_cursor = last.map(|last| PageRequest::after(list, &dated(last).encode()));
+        Self { items, next_cursor }
+    }
+
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(f).collect(), next_cursor: self.next_cursor }
+    }
+}
+
+/// A place in a list ordered by time: behind the record of this moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dated {
+    pub at: Timestamp,
+    pub id: Uuid,
+}
+
+impl Dated {
+    fn encode(self) -> String {
+        format!("{}/{}", self.at.as_microsecond(), self.id)
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        let (at, id) = text.split_once('/')?;
+        let at = Timestamp::from_microsecond(at.parse().ok()?).ok()?;
+        Some(Self { at, id: id.parse().ok()? })
     }
 }
 
@@ -168,6 +208,18 @@ mod tests {
         page.name("others").unwrap_err();
         page.position("slots").unwrap_err();
         named(Position::Skip(1).encode("slots")).name("slots").unwrap_err();
+    }
+
+    #[test]
+    fn a_moment_goes_through_a_cursor() {
+        let at = Timestamp::from_microsecond(1_234_567).unwrap();
+        let dated = Dated { at, id: Uuid::from_u128(7) };
+        let page = Page::cut_dated("l", vec![1, 2], 1, |_| dated);
+        let next = PageRequest { limit: None, cursor: page.next_cursor };
+        assert_eq!(next.dated("l").unwrap(), Some(dated));
+        next.dated("others").unwrap_err();
+        let noise = PageRequest { limit: None, cursor: Some(PageRequest::after("l", "x/y")) };
+        noise.dated("l").unwrap_err();
     }
 
     #[test]

@@ -140,11 +140,16 @@ pub enum Action {
     /// Goals, strategies and tools.
     ReadProcedure,
     WriteProcedure,
+    /// Actions of agents and what is made of them.
+    ReadTelemetry,
+    WriteTelemetry,
     /// The profile of the user that the token speaks for.
     UseOwnProfile,
     /// Those of others.
     ManageProfiles,
     UseScratchpad,
+    /// Notes on patterns, which agents reach through their own tools.
+    AnnotatePatterns,
     RunJobs,
     ReadAudit,
     ManageAccess,
@@ -173,9 +178,12 @@ impl Action {
             Self::WriteConversations => "write conversations",
             Self::ReadProcedure => "read goals, strategies and tools",
             Self::WriteProcedure => "write goals, strategies and tools",
+            Self::ReadTelemetry => "read what agents did",
+            Self::WriteTelemetry => "report what agents did",
             Self::UseOwnProfile => "use one's own profile",
             Self::ManageProfiles => "read or write the profiles of others",
             Self::UseScratchpad => "use scratchpads",
+            Self::AnnotatePatterns => "annotate patterns",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
             Self::ManageAccess => "grant access",
@@ -199,7 +207,7 @@ impl Action {
             | Self::RunJobs
             | Self::ReadAudit => is(&[ADMIN, MEMBER]),
             Self::ManageAccess | Self::ManageKeys => is(&[ADMIN]),
-            Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
+            Self::ToggleMemory | Self::AnnotatePatterns => is(&[ADMIN, MEMBER, AGENT]),
             Self::ReadMemories
             | Self::WriteMemories
             | Self::ReadGraph
@@ -208,6 +216,8 @@ impl Action {
             | Self::WriteConversations
             | Self::ReadProcedure
             | Self::WriteProcedure
+            | Self::ReadTelemetry
+            | Self::WriteTelemetry
             | Self::UseOwnProfile
             | Self::UseScratchpad
             | Self::UseSlots
@@ -229,7 +239,7 @@ impl Action {
             | Self::ManageProfiles
             | Self::RunJobs
             | Self::ReadAudit => "the role admin or member",
-            Self::ToggleMemory => "the role admin, member or agent",
+            Self::ToggleMemory | Self::AnnotatePatterns => "the role admin, member or agent",
             Self::ReadMemories
             | Self::WriteMemories
             | Self::ReadGraph
@@ -238,6 +248,8 @@ impl Action {
             | Self::WriteConversations
             | Self::ReadProcedure
             | Self::WriteProcedure
+            | Self::ReadTelemetry
+            | Self::WriteTelemetry
             | Self::UseOwnProfile
             | Self::UseScratchpad
             | Self::UseSlots

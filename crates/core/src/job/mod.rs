@@ -9,10 +9,12 @@ mod claim;
 mod cleanup;
 mod consolidate;
 mod decay;
+mod patterns;
 mod promote;
 mod reembed;
 mod rollup;
 mod schedule;
+mod sequences;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -35,9 +37,11 @@ static JOBS: &[&dyn Job] = &[
     &cleanup::Cleanup,
     &consolidate::Consolidate,
     &decay::Decay,
+    &patterns::Patterns,
     &promote::Promote,
     &reembed::Reembed,
     &rollup::Rollup,
+    &sequences::Sequences,
 ];
 
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.

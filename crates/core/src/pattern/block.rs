@@ -1,27 +1,34 @@
 //! The text by which patterns are told to an agent before it acts.
 
-use std::fmt::Write as _;
-
 use super::ShownPattern;
 
-/// One line for what happens and one for what to do, for each pattern; empty if there is none.
+/// A heading and two lines for each pattern; empty if there is none.
 pub fn block(patterns: &[ShownPattern]) -> String {
-    let noun = match patterns.len() {
-        0 => return String::new(),
-        1 => "pattern",
-        _ => "patterns",
-    };
-    let mut text = format!("[Mnemic memory — {} relevant {noun}]", patterns.len());
-    for shown in patterns {
-        let _ = write!(
-            text,
-            "\nPattern: {} (confidence {:.2})\nRecommendation: {}",
-            flat(&shown.pattern.key.to_string()),
-            shown.confidence,
-            flat(&shown.pattern.advice()),
-        );
+    if patterns.is_empty() {
+        return String::new();
+    }
+    let mut text = heading(patterns.len());
+    for line in patterns.iter().flat_map(lines) {
+        text.push('\n');
+        text.push_str(&line);
     }
     text
+}
+
+/// What stands above so many patterns.
+pub(crate) fn heading(patterns: usize) -> String {
+    let noun = if patterns == 1 { "pattern" } else { "patterns" };
+    format!("[Mnemic memory — {patterns} relevant {noun}]")
+}
+
+/// What happens, and what to do.
+pub(crate) fn lines(shown: &ShownPattern) -> [String; 2] {
+    let ShownPattern { pattern, confidence } = shown;
+    let key = flat(&pattern.key.to_string());
+    [
+        format!("Pattern: {key} (confidence {confidence:.2})"),
+        format!("Recommendation: {}", flat(&pattern.advice())),
+    ]
 }
 
 /// On one line: names and notes are stored text, and must not pass for another pattern.

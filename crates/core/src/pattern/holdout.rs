@@ -6,7 +6,7 @@ use crate::ids::WorkspaceId;
 
 /// Whether a session is one of the share that is held out. The same session always is or is not,
 /// and whoever is held out at a share is held out at every greater one.
-pub fn is_held_out(workspace: WorkspaceId, session: &str, share: f64) -> bool {
+pub(super) fn is_held_out(workspace: WorkspaceId, session: &str, share: f64) -> bool {
     draw(workspace, session) < share
 }
 

@@ -5,10 +5,15 @@
 //! single actions but to settle what came of a warning.
 
 mod advice;
+mod annotate;
 mod block;
 mod holdout;
+mod inject;
 mod interval;
+mod list;
+mod mine;
 mod share;
+mod showing;
 
 use std::fmt;
 
@@ -18,10 +23,15 @@ use serde::{Deserialize, Serialize};
 use crate::ids::PatternId;
 
 pub use advice::recommend;
+pub use annotate::{NOTE_BYTES_MAX, PatternPatch};
 pub use block::block;
-pub use holdout::is_held_out;
+pub(crate) use block::{heading, lines};
+pub use inject::{Injected, Injection, PatternWish, TOLD_MAX};
 pub use interval::{Count, Difference, difference};
+pub use list::{PatternFilter, PatternSort, PatternView};
+pub use mine::Pair;
 pub use share::{Share, weeks_faded};
+pub use showing::{Aftermath, Effect, Showing};
 
 /// What a pattern is about. Absent parts are called `None` where a key is shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -94,6 +104,11 @@ impl Pattern {
     /// Whether so little is left of it that it goes.
     pub fn is_lost(&self, now: Timestamp) -> bool {
         self.share.is_lost(weeks_faded(self.last_seen_at, now))
+    }
+
+    fn stamp(&mut self, now: Timestamp) {
+        self.updated_at = now;
+        self.revision += 1;
     }
 
     /// What is recommended, with what an operator wrote.

@@ -11,10 +11,12 @@ pub enum ItemKind {
     Node,
     Turn,
     Strategy,
+    /// What a sequence of actions was about.
+    Intent,
 }
 
 impl ItemKind {
-    pub const ALL: [Self; 4] = [Self::Memory, Self::Node, Self::Turn, Self::Strategy];
+    pub const ALL: [Self; 5] = [Self::Memory, Self::Node, Self::Turn, Self::Strategy, Self::Intent];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -22,6 +24,7 @@ impl ItemKind {
             Self::Node => "node",
             Self::Turn => "turn",
             Self::Strategy => "strategy",
+            Self::Intent => "intent",
         }
     }
 }

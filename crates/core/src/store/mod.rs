@@ -6,6 +6,7 @@
 //! `Code::Stale`, and nothing was written.
 
 mod access;
+mod action;
 mod answer;
 mod audit;
 mod conversation;
@@ -17,12 +18,14 @@ mod goal;
 mod job;
 mod memory;
 mod node;
+mod pattern;
 mod procedure;
 mod profile;
 mod review;
 mod run;
 mod search;
 mod secret;
+mod sequence;
 mod timeline;
 mod token;
 mod vector;
@@ -34,6 +37,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 pub use access::AccessStore;
+pub use action::ActionStore;
 pub use answer::AnswerStore;
 pub use audit::AuditStore;
 pub use conversation::ConversationStore;
@@ -45,17 +49,20 @@ pub use goal::GoalStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
+pub use pattern::PatternStore;
 pub use procedure::{StrategyStore, ToolStore};
 pub use profile::ProfileStore;
 pub use review::ReviewStore;
 pub use run::RunStore;
 pub use search::Search;
 pub use secret::SecretStore;
+pub use sequence::SequenceStore;
 pub use timeline::TimelineStore;
 pub use token::TokenStore;
 pub use vector::{Embedded, Unembedded, VectorStore};
 pub use workspace::WorkspaceStore;
 
+use crate::action::AgentAction;
 use crate::answer::Answer;
 use crate::audit::Entry;
 use crate::conversation::{Conversation, Episode, Turn};
@@ -63,10 +70,14 @@ use crate::domain::Domain;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::goal::Goal;
-use crate::ids::{EdgeId, GoalId, InvocationId, MemoryId, NodeId, StrategyId, TokenId, TurnId};
+use crate::ids::{
+    EdgeId, GoalId, InvocationId, MemoryId, NodeId, SequenceId, StrategyId, TokenId, TurnId,
+};
 use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
+use crate::page::Dated;
+use crate::pattern::{Pattern, Showing};
 use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::profile::UserProfile;
@@ -74,6 +85,7 @@ use crate::review::Review;
 use crate::run::Run;
 use crate::scratchpad::Scratchpad;
 use crate::secret::Sealed;
+use crate::sequence::{Intent, Key, Sequence};
 use crate::strategy::Strategy;
 use crate::tool::Invocation;
 
@@ -275,6 +287,23 @@ pub enum Change {
     RemoveSecret {
         name: String,
     },
+    /// A live one with the same key is a lost race.
+    AddPattern(Pattern),
+    /// Writes what can change. The stored revision must be the one before.
+    UpdatePattern(Pattern),
+    /// Says from which day on counts were mined.
+    MoveMiningWindow {
+        since_day: i64,
+    },
+    /// One of the same session and key that is not settled stays instead.
+    AddShowing(Showing),
+    /// Says in which sequence it was settled and whether what it warned of was avoided there; one
+    /// that was settled before is a lost race.
+    SettleShowing {
+        id: Uuid,
+        outcome: Option<(SequenceId, bool)>,
+        at: Timestamp,
+    },
     /// Makes a domain, or gives it its description.
     PutDomain(Domain),
     /// Makes a domain unless there is one.
@@ -283,6 +312,58 @@ pub enum Change {
     /// The stored revision must be the one before.
     UpdatePolicy(Policy),
     AddAudit(Box<Entry>),
+    /// One with the same id is a lost race.
+    AddAction(AgentAction),
+    /// Puts the actions of a session that are in no sequence, from a moment to the last one, into
+    /// one; if they are not as many as were counted, that is a lost race.
+    GroupActions {
+        sequence: SequenceId,
+        session: String,
+        since: Timestamp,
+        last: Dated,
+        count: usize,
+    },
+    AddSequence(Sequence),
+    /// The stored revision must be the one before.
+    UpdateSequence(Sequence),
+    /// Lets a sequence, at a revision, end in another, with its actions and keys.
+    AbsorbSequence {
+        id: SequenceId,
+        revision: i64,
+        into: SequenceId,
+    },
+    /// One that is there stays.
+    AddSequenceKey {
+        sequence: SequenceId,
+        key: Key,
+    },
+    /// One of the same text is a lost race.
+    AddIntent(Intent),
+    /// Moves how many closed sequences have a key on a day, and when the latest of them ended.
+    CountKey {
+        key: Key,
+        day: i64,
+        difference: i64,
+        last_at: Timestamp,
+    },
+    /// The same for all keys of an action type and node type together.
+    CountPair {
+        action_type: String,
+        node_type: String,
+        day: i64,
+        difference: i64,
+    },
+    /// Says that the counts of a pair have changed.
+    TouchUnmined {
+        action_type: String,
+        node_type: String,
+    },
+    /// Says that a pair was mined, unless its counts have changed since this revision.
+    ForgetUnmined {
+        action_type: String,
+        node_type: String,
+        revision: i64,
+    },
     /// Prolongs a claim; refused as `Code::ClaimLost` once somebody else has it.
     HoldClaim {
         job: &'static str,
@@ -342,7 +423,9 @@ impl Change {
             Self::AddProfile(profile) | Self::UpdateProfile(profile) => Some(profile.id),
             Self::AddScratchpad(pad) | Self::UpdateScratchpad(pad) => Some(pad.id),
             Self::EraseProfile(id) | Self::EraseScratchpad(id) => Some(*id),
+            Self::AddPattern(pattern) | Self::UpdatePattern(pattern) => Some(pattern.id.0),
             Self::AddReview(review) | Self::UpdateReview(review) => Some(review.id.0),
+            Self::AddAction(action) => Some(action.id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::EraseTurn(id) => Some(id.0),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
@@ -433,6 +516,7 @@ impl Change {
             Self::AddNode(node) | Self::UpdateNode { node, retold: true, .. } => Some(node.id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::AddStrategy(strategy) => Some(strategy.id.0),
+            Self::AddIntent(intent) => Some(intent.id.0),
             _ => None,
         }
     }
@@ -464,10 +548,13 @@ pub trait Store:
     + GoalStore
     + StrategyStore
     + ToolStore
+    + PatternStore
     + ProfileStore
     + TimelineStore
     + ReviewStore
     + FadingStore
+    + ActionStore
+    + SequenceStore
     + ErasureStore
     + VectorStore
     + Search

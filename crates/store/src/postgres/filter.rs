@@ -6,15 +6,15 @@ use serde_json::json;
 
 use crate::{Value, values};
 
-/// The condition on the rows of one kind of item: `memories m`, `nodes n`, `turns t` or
-/// `strategies s`. What a kind does not
-/// have, it has as null, so that one filter fits all. Takes the parameters of [`params`], from `$2`
+/// The condition on the rows of one kind of item: `memories m`, `nodes n`, `turns t`,
+/// `strategies s` or `intents i`. What a kind does not have, it has as null, so that one filter fits all. Takes the parameters of [`params`], from `$2`
 /// to `$11`.
 macro_rules! passes {
     (memory) => {
         passes!(
             "m",
             "m.deleted_at IS NULL",
+            "m.channel",
             "m.created_at",
             "m.domain",
             "m.kind",
@@ -29,6 +29,7 @@ macro_rules! passes {
         passes!(
             "n",
             "n.deleted_at IS NULL",
+            "n.channel",
             "n.created_at",
             "n.domain",
             "n.type",
@@ -43,6 +44,7 @@ macro_rules! passes {
         passes!(
             "t",
             "true",
+            "t.channel",
             "t.at",
             "CAST(NULL AS text)",
             "'turn'",
@@ -57,6 +59,7 @@ macro_rules! passes {
         passes!(
             "s",
             "s.deleted_at IS NULL",
+            "s.channel",
             "s.created_at",
             "s.domain",
             "CAST(NULL AS text)",
@@ -67,7 +70,22 @@ macro_rules! passes {
             "CAST(NULL AS timestamptz)"
         )
     };
-    ($item:literal, $there:literal, $recorded_at:literal, $domain:literal, $kind:literal,
+    (intent) => {
+        passes!(
+            "i",
+            "true",
+            "'_global'",
+            "i.created_at",
+            "CAST(NULL AS text)",
+            "CAST(NULL AS text)",
+            "CAST(NULL AS text)",
+            "false",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)",
+            "CAST(NULL AS timestamptz)"
+        )
+    };
+    ($item:literal, $there:literal, $channel:literal, $recorded_at:literal, $domain:literal, $kind:literal,
      $topic:literal, $pinned:literal, $valid_from:literal,
      $valid_to:literal, $superseded_at:literal) => {
         concat!(
@@ -76,8 +94,8 @@ macro_rules! passes {
             $there,
             "
              AND (",
-            $item,
-            ".channel IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
+            $channel,
+            " IN (SELECT jsonb_array_elements_text($2)) OR $2 IS NULL)
              AND (",
             $kind,
             " = $3 OR $3 IS NULL)

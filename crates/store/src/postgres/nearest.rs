@@ -100,6 +100,7 @@ static MEMORIES: Ways = ways!(memory, "memories m", "m.id");
 static NODES: Ways = ways!(node, "nodes n", "n.id");
 static TURNS: Ways = ways!(turn, "turns t", "t.id");
 static STRATEGIES: Ways = ways!(strategy, "strategies s", "s.id");
+static INTENTS: Ways = ways!(intent, "intents i", "i.id");
 
 /// The cosines of the items of `$4`.
 static COSINES: Statement = Statement::workspace(
@@ -116,6 +117,7 @@ fn ways(kind: ItemKind) -> &'static Ways {
         ItemKind::Node => &NODES,
         ItemKind::Turn => &TURNS,
         ItemKind::Strategy => &STRATEGIES,
+        ItemKind::Intent => &INTENTS,
     }
 }
 

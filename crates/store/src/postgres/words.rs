@@ -400,7 +400,7 @@ impl<'a> Asked<'a> {
         let statement = match kind {
             ItemKind::Memory => &SEARCH_MEMORIES,
             ItemKind::Turn => &SEARCH_TURNS,
-            ItemKind::Node | ItemKind::Strategy => return None,
+            ItemKind::Node | ItemKind::Strategy | ItemKind::Intent => return None,
         };
         let terms = mnemic_recall::query_terms(query);
         (!terms.is_empty()).then_some(Self { statement, terms, filter, limit })

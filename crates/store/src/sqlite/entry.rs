@@ -11,7 +11,7 @@ use mnemic_recall::{Clause, Code, Document, Filter, Key, NUMBERS};
 
 use super::index::refused;
 use super::row_ref::RowRef;
-use crate::statements::{memory, node, strategy, turn};
+use crate::statements::{intent, memory, node, strategy, turn};
 use crate::{Fields, Statement};
 
 /// The statements that say what an index is told of one kind of item, all in the same columns.
@@ -31,6 +31,7 @@ pub(super) fn of(kind: ItemKind) -> Entries {
         ItemKind::Strategy => {
             Entries { all: &strategy::SEARCH_ENTRIES, one: &strategy::SEARCH_ENTRY }
         }
+        ItemKind::Intent => Entries { all: &intent::SEARCH_ENTRIES, one: &intent::SEARCH_ENTRY },
     }
 }
 

@@ -5,6 +5,7 @@
 //! before it is tested: `(id < $2 OR $2 IS NULL)`.
 
 pub(crate) mod access;
+pub(crate) mod action;
 pub(crate) mod answer;
 pub(crate) mod audit;
 pub(crate) mod conversation;
@@ -14,18 +15,23 @@ pub(crate) mod episode;
 pub(crate) mod erasure;
 pub(crate) mod fading;
 pub(crate) mod goal;
+pub(crate) mod intent;
 pub(crate) mod job;
 pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod participant;
+pub(crate) mod pattern;
 pub(crate) mod profile;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod scratchpad;
 pub(crate) mod secret;
+pub(crate) mod sequence;
+pub(crate) mod showing;
 pub(crate) mod sighting;
 pub(crate) mod strategy;
+pub(crate) mod tally;
 pub(crate) mod timeline;
 pub(crate) mod token;
 pub(crate) mod tool;
@@ -68,12 +74,18 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         goal::ALL,
         strategy::ALL,
         tool::ALL,
+        pattern::ALL,
+        showing::ALL,
         profile::ALL,
         scratchpad::ALL,
         timeline::ALL,
         secret::ALL,
         review::ALL,
         fading::ALL,
+        action::ALL,
+        sequence::ALL,
+        intent::ALL,
+        tally::ALL,
     ]
     .into_iter()
     .flatten()

@@ -28,7 +28,11 @@ macro_rules! texts {
              SELECT s.id, 'strategy' AS kind,
                     s.description || coalesce(': ' || s.context_pattern, '') AS text
              FROM strategies s WHERE s.workspace_id = $1 AND ",
-            $which!("s")
+            $which!("s"),
+            " UNION ALL
+             SELECT i.id, 'intent' AS kind, i.text AS text FROM intents i
+             WHERE i.workspace_id = $1 AND ",
+            $which!("i")
         )
     };
 }
@@ -39,9 +43,12 @@ macro_rules! that_one {
     };
 }
 
-/// Turns are there or gone; the others may be deleted and still there.
+/// Turns and intents are there or gone; the others may be deleted and still there.
 macro_rules! live {
     ("t") => {
+        ""
+    };
+    ("i") => {
         ""
     };
     ($item:literal) => {

@@ -99,6 +99,9 @@ contents![
     "timeline",
     "domains",
     "policies",
+    "patterns",
+    "showings",
+    "minings",
     "audit",
     "jobs",
     "answers",
@@ -112,6 +115,15 @@ contents![
     "nodes",
     "owners",
     "tombstones",
+    "actions",
+    "action_nodes",
+    "sequences",
+    "sequence_keys",
+    "intents",
+    "intent_words",
+    "action_counts",
+    "key_counts",
+    "unmined",
 ];
 
 pub(crate) static ALL: &[&Statement] =

@@ -6,11 +6,13 @@ use mnemic_core::node::{Node, Slice};
 use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
+use super::pattern::add_pattern;
 use super::procedure::add_beside;
 use super::said::{add_learned, add_said};
+use super::sequence::add_done;
 use crate::statements::{
-    access, answer, audit, edge, erasure, job, memory, node, review, run, secret, sighting,
-    timeline, tool, vector, walk,
+    access, action, answer, audit, edge, erasure, job, memory, node, review, run, secret, sequence,
+    showing, sighting, timeline, tool, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -58,7 +60,13 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         }
         Change::EraseConversation { id, until } => {
             let steps = erasure::erase_conversation(id, *until);
-            batch.push_all(steps).push_all(tool::erase_of(id, *until)).touch_all(ItemKind::Turn)
+            batch
+                .push_all(steps)
+                .push_all(tool::erase_of(id, *until))
+                .push_all(action::erase_of(id, *until))
+                .push_all(sequence::erase_of(id, *until))
+                .push(showing::erase_of(id, *until))
+                .touch_all(ItemKind::Turn)
         }
         Change::EraseUser { user, tokens, at, until } => {
             let steps = erasure::erase_user(user, tokens, *at, *until);
@@ -101,6 +109,22 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         | Change::FadeNode(_)
         | Change::FadeMemory(_)
         | Change::RequireForgotten { .. } => add_learned(batch, change),
+        Change::AddAction(_)
+        | Change::GroupActions { .. }
+        | Change::AddSequence(_)
+        | Change::UpdateSequence(_)
+        | Change::AbsorbSequence { .. }
+        | Change::AddSequenceKey { .. }
+        | Change::AddIntent(_)
+        | Change::CountKey { .. }
+        | Change::CountPair { .. }
+        | Change::TouchUnmined { .. }
+        | Change::ForgetUnmined { .. } => add_done(batch, change),
+        Change::AddPattern(_)
+        | Change::UpdatePattern(_)
+        | Change::MoveMiningWindow { .. }
+        | Change::AddShowing(_)
+        | Change::SettleShowing { .. } => add_pattern(batch, change),
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
         Change::PutSecret(sealed) => batch.push(secret::put(sealed)),
         Change::RemoveSecret { name } => batch.push(secret::remove(name)),
@@ -158,6 +182,7 @@ fn erase_node(batch: &mut Batch, id: NodeId) -> &mut Batch {
         .push(node::erase_words(id).counted("node_words"))
         .push(vector::erase_of(id.0).counted("vectors"))
         .push(edge::erase_of(id.0).counted("edges"))
+        .push(action::erase_node(id.0))
         .push(answer::erase_of(id.0).counted("answers"))
         .push(audit::erase_of(id.0).counted("audit_details"))
         .push(erasure::erase_owner(id.0))

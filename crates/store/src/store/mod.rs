@@ -1,6 +1,7 @@
 //! Core's ports on any engine: changes become batches, rows become core's types.
 
 mod access;
+mod action;
 mod answer;
 mod audit;
 mod change;
@@ -13,6 +14,7 @@ mod goal;
 mod job;
 mod memory;
 mod node;
+mod pattern;
 mod procedure;
 mod profile;
 mod review;
@@ -20,6 +22,7 @@ mod run;
 mod said;
 mod search;
 mod secret;
+mod sequence;
 mod strategy;
 mod timeline;
 mod token;

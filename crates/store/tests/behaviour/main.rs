@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod access;
+mod action;
 mod audit;
 mod canary;
 mod citation;
@@ -31,13 +32,16 @@ mod memory;
 mod model;
 mod node;
 mod participant;
+mod pattern;
 mod place;
 mod profile;
 mod promotion;
 mod recall;
+mod replay;
 mod review;
 mod rollup;
 mod secret;
+mod sequence;
 mod session;
 mod slot;
 mod strategy;
@@ -123,6 +127,25 @@ macro_rules! behaviour {
                 payloads_are_kept_only_where_the_workspace_says_so
                 what_is_wrong_with_a_call_is_named
                 calls_go_with_their_conversation_and_figures_stay
+            }
+            behaviour! { in action, $open:
+                every_field_of_an_action_comes_back
+                an_action_reported_again_counts_once
+                what_is_wrong_with_an_action_is_named
+                nothing_is_captured_while_memory_is_off
+                actions_are_listed_by_what_they_are
+                what_was_done_goes_with_its_conversation_and_its_user
+            }
+            behaviour! { in sequence, $open:
+                a_pause_of_more_than_five_minutes_begins_a_new_one
+                a_sequence_closes_when_the_gap_has_passed
+                a_late_action_opens_alters_and_joins
+                a_sequence_past_midnight_is_counted_on_one_day
+                changed_counts_wait_to_be_mined
+                sequences_are_tallied_by_what_they_have
+                runs_are_found_by_what_they_were_about
+                neither_order_nor_portions_matter
+                grouping_at_two_servers_counts_once
             }
             behaviour! { in profile, $open:
                 a_profile_is_merged_and_goes_with_its_user
@@ -375,6 +398,21 @@ macro_rules! behaviour {
                 what_was_inferred_fades_week_by_week
                 conversations_are_archived_and_come_back_when_spoken_in
                 what_faded_away_goes_unless_something_is_about_it
+            }
+            behaviour! { in pattern, $open:
+                five_runs_and_sixty_percent_make_a_pattern
+                a_pattern_is_moved_and_superseded_when_it_shifts
+                what_leaves_the_window_counts_no_more
+                a_pattern_fades_and_goes_unless_it_is_seen
+                what_concerns_an_action_is_told_before_it
+                what_is_wrong_with_a_wish_for_patterns_is_named
+                what_comes_of_a_warning_is_measured
+                patterns_are_mined_once_and_notes_are_not_lost
+                patterns_are_listed_in_every_order
+            }
+            behaviour! { in replay, $open:
+                patterns_are_those_that_counting_finds_in_any_order
+                real_runs_give_the_patterns_that_counting_finds
             }
             behaviour! { in kill, $open:
                 a_kill_at_any_step_of_a_job_leaves_the_rest_to_the_next_run

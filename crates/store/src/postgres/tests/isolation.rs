@@ -121,6 +121,11 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO domains VALUES ('{ws}', 'd', NULL, 'test', {at});
          INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,
              'test', {at}, {at}, 1);
+         INSERT INTO patterns VALUES ('{ws}', gen_random_uuid(), 'a', 'n', 'e', 5, 5, 5, 5, 'text',
+             NULL, NULL, false, NULL, {at}, {at}, {at}, NULL, 1);
+         INSERT INTO showings SELECT '{ws}', gen_random_uuid(), id, 'a', 'n', 'e', 's', false, {at},
+             NULL, NULL, NULL FROM patterns WHERE workspace_id = '{ws}';
+         INSERT INTO minings VALUES ('{ws}', 1);
          INSERT INTO jobs VALUES ('{ws}', 'j', 1, NULL, NULL, NULL, NULL, 0, NULL, 0);
          INSERT INTO audit VALUES ('{ws}', gen_random_uuid(), {at}, 'o', gen_random_uuid(), 'r',
              NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);
@@ -154,6 +159,19 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO scratchpads VALUES ('{ws}', 'agent', gen_random_uuid(), 'text', {at}, {at}, 1);
          INSERT INTO timeline SELECT '{ws}', {at}, id, 'learned', channel FROM memories
              WHERE workspace_id = '{ws}';
+         INSERT INTO actions VALUES ('{ws}', gen_random_uuid(), 's', 'agent', 'type', NULL, '[]',
+             'success', NULL, NULL, {at}, {at}, NULL);
+         INSERT INTO action_nodes SELECT '{ws}', id, id FROM actions WHERE workspace_id = '{ws}';
+         INSERT INTO sequences SELECT '{ws}', id, 's', 'agent', {at}, {at}, id, 1, 'success', NULL,
+             NULL, NULL, 1 FROM actions WHERE workspace_id = '{ws}';
+         INSERT INTO sequence_keys SELECT '{ws}', id, 'type', '', '' FROM sequences
+             WHERE workspace_id = '{ws}';
+         INSERT INTO intents VALUES ('{ws}', gen_random_uuid(), 'key', 'text', {at});
+         INSERT INTO intent_words SELECT '{ws}', 'term', id, 1 FROM intents
+             WHERE workspace_id = '{ws}';
+         INSERT INTO action_counts VALUES ('{ws}', 'type', '', 1, 1);
+         INSERT INTO key_counts VALUES ('{ws}', 'type', '', '', 1, 1, {at});
+         INSERT INTO unmined VALUES ('{ws}', 'type', '', 1);
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1, 'memory');
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1, 'memory');
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1, 'memory' FROM memories
