@@ -68,6 +68,7 @@ impl Told for UserProfile {}
 impl Told for Scratchpad {}
 impl Told for crate::learning::Learned {}
 impl Told for Review {}
+impl Told for crate::pattern::ShownPattern {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 

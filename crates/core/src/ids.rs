@@ -49,6 +49,7 @@ ids! {
     StrategyId, "strategy";
     InvocationId, "invocation";
     ReviewId, "review";
+    PatternId, "pattern";
     ActionId, "action";
     SequenceId, "sequence";
     IntentId, "intent";

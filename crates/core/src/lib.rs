@@ -30,6 +30,7 @@ pub mod metric;
 pub mod model;
 pub mod node;
 pub mod page;
+pub mod pattern;
 pub mod policy;
 pub mod principal;
 pub mod profile;

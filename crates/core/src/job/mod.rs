@@ -9,6 +9,7 @@ mod claim;
 mod cleanup;
 mod consolidate;
 mod decay;
+mod patterns;
 mod promote;
 mod reembed;
 mod rollup;
@@ -36,6 +37,7 @@ static JOBS: &[&dyn Job] = &[
     &cleanup::Cleanup,
     &consolidate::Consolidate,
     &decay::Decay,
+    &patterns::Patterns,
     &promote::Promote,
     &reembed::Reembed,
     &rollup::Rollup,

@@ -1,13 +1,15 @@
-//! What stands beside memories in an answer: ways that worked, active goals, rules that apply.
+//! What stands beside memories in an answer: ways that worked, active goals, rules that apply, and
+//! what tends to happen when agents act on what is asked about.
 
 use std::collections::HashSet;
 
 use super::search::Quest;
-use super::{Part, Recalled};
+use super::{Entity, Part, Recalled};
 use crate::Mnemic;
 use crate::error::Result;
 use crate::goal::{Goal, GoalFilter, GoalStatus};
 use crate::page::PageRequest;
+use crate::pattern::ShownPattern;
 use crate::policy::{Policy, PolicyFilter};
 use crate::principal::Principal;
 use crate::strategy::{StrategyHit, StrategySearch};
@@ -29,11 +31,17 @@ pub(super) struct Beside {
     pub strategies: Vec<StrategyHit>,
     pub goals: Vec<Goal>,
     pub policies: Vec<Policy>,
+    pub patterns: Vec<ShownPattern>,
     pub degraded: Vec<String>,
 }
 
 impl Mnemic {
-    pub(super) async fn beside(&self, quest: &Quest<'_>, items: &[Recalled]) -> Beside {
+    pub(super) async fn beside(
+        &self,
+        quest: &Quest<'_>,
+        items: &[Recalled],
+        entities: &[Entity],
+    ) -> Beside {
         let (principal, request) = (quest.principal, quest.request);
         let strategies = async {
             if !request.includes(Part::Strategies) {
@@ -53,13 +61,22 @@ impl Mnemic {
             }
             self.active_policies(principal).await
         };
-        let (strategies, goals, policies) = tokio::join!(strategies, goals, policies);
+        let patterns = async {
+            if !request.includes(Part::Patterns) {
+                return Ok(vec![]);
+            }
+            let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
+            self.patterns_about(principal, &request.query, nodes).await
+        };
+        let (strategies, goals, policies, patterns) =
+            tokio::join!(strategies, goals, policies, patterns);
         let mut degraded = Vec::new();
         let policies = served("policies", policies, &mut degraded);
         Beside {
             strategies: served("strategies", strategies, &mut degraded),
             goals: served("goals", goals, &mut degraded),
             policies: relevant_policies(policies, &request.query, items),
+            patterns: served("patterns", patterns, &mut degraded),
             degraded,
         }
     }

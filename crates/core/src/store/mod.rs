@@ -18,6 +18,7 @@ mod goal;
 mod job;
 mod memory;
 mod node;
+mod pattern;
 mod procedure;
 mod profile;
 mod review;
@@ -48,6 +49,7 @@ pub use goal::GoalStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
 pub use node::{Bearer, NodeStore};
+pub use pattern::PatternStore;
 pub use procedure::{StrategyStore, ToolStore};
 pub use profile::ProfileStore;
 pub use review::ReviewStore;
@@ -75,6 +77,7 @@ use crate::job::LastRun;
 use crate::memory::Memory;
 use crate::node::{Node, Slice};
 use crate::page::Dated;
+use crate::pattern::{Pattern, Showing};
 use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::profile::UserProfile;
@@ -284,6 +287,23 @@ pub enum Change {
     RemoveSecret {
         name: String,
     },
+    /// A live one with the same key is a lost race.
+    AddPattern(Pattern),
+    /// Writes what can change. The stored revision must be the one before.
+    UpdatePattern(Pattern),
+    /// Says from which day on counts were mined.
+    MoveMiningWindow {
+        since_day: i64,
+    },
+    /// One of the same session and key that is not settled stays instead.
+    AddShowing(Showing),
+    /// Says in which sequence it was settled and whether what it warned of was avoided there; one
+    /// that was settled before is a lost race.
+    SettleShowing {
+        id: Uuid,
+        outcome: Option<(SequenceId, bool)>,
+        at: Timestamp,
+    },
     /// Makes a domain, or gives it its description.
     PutDomain(Domain),
     /// Makes a domain unless there is one.
@@ -403,6 +423,7 @@ impl Change {
             Self::AddProfile(profile) | Self::UpdateProfile(profile) => Some(profile.id),
             Self::AddScratchpad(pad) | Self::UpdateScratchpad(pad) => Some(pad.id),
             Self::EraseProfile(id) | Self::EraseScratchpad(id) => Some(*id),
+            Self::AddPattern(pattern) | Self::UpdatePattern(pattern) => Some(pattern.id.0),
             Self::AddReview(review) | Self::UpdateReview(review) => Some(review.id.0),
             Self::AddAction(action) => Some(action.id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
@@ -527,6 +548,7 @@ pub trait Store:
     + GoalStore
     + StrategyStore
     + ToolStore
+    + PatternStore
     + ProfileStore
     + TimelineStore
     + ReviewStore

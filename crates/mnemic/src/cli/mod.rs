@@ -15,6 +15,7 @@ mod memory;
 mod migrate;
 mod model;
 mod ontology;
+mod pattern;
 mod policy;
 mod profile;
 mod recall;
@@ -47,6 +48,7 @@ pub use memory::{MemoryCommand, RememberArgs};
 pub use migrate::MigrateArgs;
 pub use model::ModelCommand;
 pub use ontology::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
+pub use pattern::{InjectArgs, PatternCommand, PatternListArgs};
 pub use policy::{PolicyCommand, PolicyListArgs};
 pub use profile::ProfileCommand;
 pub use recall::{RecallArgs, TechniqueArg};
@@ -123,6 +125,11 @@ pub enum Command {
     /// Report calls of tools and show their figures
     #[command(subcommand)]
     Tool(ToolCommand),
+    /// Show what tends to happen when agents act, and annotate or suppress it
+    #[command(subcommand)]
+    Pattern(PatternCommand),
+    /// Print what to know before an action
+    Inject(InjectArgs),
     /// Read and change the profiles of users
     #[command(subcommand)]
     Profile(ProfileCommand),

@@ -19,6 +19,7 @@ mod memory;
 mod migrate;
 mod model;
 mod ontology;
+mod pattern;
 mod policy;
 mod profile;
 mod recall;
@@ -87,6 +88,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Goal(command) => goal::run(client, common, command).await,
         Command::Strategy(command) => strategy::run(client, common, command).await,
         Command::Tool(command) => tool::run(client, common, command).await,
+        Command::Pattern(command) => pattern::run(client, common, command).await,
+        Command::Inject(args) => pattern::inject(client, common, args).await,
         Command::Profile(command) => profile::run(client, command).await,
         Command::Scratchpad(command) => scratchpad::run(client, common, command).await,
         Command::Timeline(args) => timeline::run(client, common, args).await,

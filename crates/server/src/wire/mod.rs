@@ -18,6 +18,7 @@ pub mod job;
 pub mod memory;
 pub mod model;
 pub mod node;
+pub mod pattern;
 pub mod policy;
 pub mod profile;
 pub mod recall;

@@ -43,6 +43,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(20, "0020", "learning"),
     migration!(21, "0021", "action"),
     migration!(22, "0022", "sequence"),
+    migration!(23, "0023", "pattern"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -9,7 +9,7 @@ use mnemic_core::store::TombstoneChange;
 use mnemic_core::{Code, Error};
 use uuid::Uuid;
 
-use super::{action, conversation, exactly_one, limit as rows, participant, sequence};
+use super::{action, conversation, exactly_one, limit as rows, participant, sequence, showing};
 use crate::{Expect, Fields, Row, Statement, Step, Value, values};
 
 pub(crate) static LOOKUP_KEY: Statement = Statement::workspace(
@@ -301,6 +301,7 @@ pub(crate) fn erase_user(
     steps.push(Step::new(&BLANK_AUDIT_OF_USER, values![user, until]).counted("audit_details"));
     steps.extend(action::blank(user, ERASED, until));
     steps.extend(sequence::blank(user, ERASED, until));
+    steps.push(showing::erase_of(user, until));
     let revoked = Step::new(&REVOKE_TOKENS, values![user, at, until]);
     let count = tokens.len() as u64;
     let stale = "tokens of the user changed meanwhile; try again";

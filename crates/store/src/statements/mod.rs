@@ -21,12 +21,14 @@ pub(crate) mod memory;
 pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod participant;
+pub(crate) mod pattern;
 pub(crate) mod profile;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod scratchpad;
 pub(crate) mod secret;
 pub(crate) mod sequence;
+pub(crate) mod showing;
 pub(crate) mod sighting;
 pub(crate) mod strategy;
 pub(crate) mod tally;
@@ -72,6 +74,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         goal::ALL,
         strategy::ALL,
         tool::ALL,
+        pattern::ALL,
+        showing::ALL,
         profile::ALL,
         scratchpad::ALL,
         timeline::ALL,

@@ -14,6 +14,7 @@ mod goal;
 mod job;
 mod memory;
 mod node;
+mod pattern;
 mod procedure;
 mod profile;
 mod review;

@@ -32,10 +32,12 @@ mod memory;
 mod model;
 mod node;
 mod participant;
+mod pattern;
 mod place;
 mod profile;
 mod promotion;
 mod recall;
+mod replay;
 mod review;
 mod rollup;
 mod secret;
@@ -396,6 +398,21 @@ macro_rules! behaviour {
                 what_was_inferred_fades_week_by_week
                 conversations_are_archived_and_come_back_when_spoken_in
                 what_faded_away_goes_unless_something_is_about_it
+            }
+            behaviour! { in pattern, $open:
+                five_runs_and_sixty_percent_make_a_pattern
+                a_pattern_is_moved_and_superseded_when_it_shifts
+                what_leaves_the_window_counts_no_more
+                a_pattern_fades_and_goes_unless_it_is_seen
+                what_concerns_an_action_is_told_before_it
+                what_is_wrong_with_a_wish_for_patterns_is_named
+                what_comes_of_a_warning_is_measured
+                patterns_are_mined_once_and_notes_are_not_lost
+                patterns_are_listed_in_every_order
+            }
+            behaviour! { in replay, $open:
+                patterns_are_those_that_counting_finds_in_any_order
+                real_runs_give_the_patterns_that_counting_finds
             }
             behaviour! { in kill, $open:
                 a_kill_at_any_step_of_a_job_leaves_the_rest_to_the_next_run
