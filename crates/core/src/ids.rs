@@ -53,6 +53,7 @@ ids! {
     ActionId, "action";
     SequenceId, "sequence";
     IntentId, "intent";
+    MetricId, "metric";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

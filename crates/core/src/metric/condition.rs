@@ -10,32 +10,17 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::action::Outcome;
 use crate::error::{Error, Result};
 
 /// The longest condition that is taken, in characters.
 pub const CONDITION_CHARS_MAX: usize = 1_000;
 /// How deep parentheses and `not` may be nested.
-pub const DEPTH_MAX: usize = 32;
+const DEPTH_MAX: usize = 32;
 /// The largest number that actions are compared with.
-pub const ACTIONS_MAX: u32 = 1_000_000_000;
+const ACTIONS_MAX: u32 = 1_000_000_000;
 
-pub(super) const FIELD: &str = "success_condition";
-
-/// How a sequence ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    Success,
-    Failure,
-}
-
-impl Outcome {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-        }
-    }
-}
+const FIELD: &str = "success_condition";
 
 /// What is demanded of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod fading;
 mod goal;
 mod job;
 mod memory;
+mod metric;
 mod node;
 mod pattern;
 mod procedure;
@@ -48,6 +49,7 @@ pub use fading::{Faded, FadingStore};
 pub use goal::GoalStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
+pub use metric::MetricStore;
 pub use node::{Bearer, NodeStore};
 pub use pattern::PatternStore;
 pub use procedure::{StrategyStore, ToolStore};
@@ -71,10 +73,13 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::goal::Goal;
 use crate::ids::{
-    EdgeId, GoalId, InvocationId, MemoryId, NodeId, SequenceId, StrategyId, TokenId, TurnId,
+    EdgeId, GoalId, InvocationId, MemoryId, MetricId, NodeId, SequenceId, StrategyId, TokenId,
+    TurnId,
 };
 use crate::job::LastRun;
 use crate::memory::Memory;
+use crate::metric::Metric;
+use crate::metric::benchmark::Benchmark;
 use crate::node::{Node, Slice};
 use crate::page::Dated;
 use crate::pattern::{Pattern, Showing};
@@ -280,6 +285,15 @@ pub enum Change {
         salience: f64,
         accessed: Timestamp,
     },
+    /// One of the same id or name is a lost race.
+    AddMetric(Metric),
+    /// The stored revision must be the one before.
+    UpdateMetric(Metric),
+    /// Removes a metric with its benchmarks and kept answers.
+    EraseMetric(MetricId),
+    /// Writes what a metric came to on a day, in the place of what was there, unless the metric
+    /// has gone.
+    PutBenchmark(Benchmark),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Keeps a secret in the place of the one of its name.
@@ -426,6 +440,8 @@ impl Change {
             Self::AddPattern(pattern) | Self::UpdatePattern(pattern) => Some(pattern.id.0),
             Self::AddReview(review) | Self::UpdateReview(review) => Some(review.id.0),
             Self::AddAction(action) => Some(action.id.0),
+            Self::AddMetric(metric) | Self::UpdateMetric(metric) => Some(metric.id.0),
+            Self::EraseMetric(id) => Some(id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::EraseTurn(id) => Some(id.0),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
@@ -488,6 +504,9 @@ impl Change {
             Self::AddProfile(profile) | Self::UpdateProfile(profile) => {
                 serde_json::to_value(profile).ok()
             }
+            Self::AddMetric(metric) | Self::UpdateMetric(metric) => {
+                serde_json::to_value(metric).ok()
+            }
             Self::AddTurn(turn) => serde_json::to_value(turn).ok(),
             Self::AddConversation(conversation) => serde_json::to_value(conversation).ok(),
             _ => None,
@@ -503,6 +522,8 @@ impl Change {
             Self::AddStrategy(strategy) => Some(strategy.id.0),
             Self::AddInvocation(call) => Some(call.id.0),
             Self::AddScratchpad(pad) => Some(pad.id),
+            // One that is built in is nobody's.
+            Self::AddMetric(metric) if metric.built_in().is_none() => Some(metric.id.0),
             _ => None,
         }
     }
@@ -552,6 +573,7 @@ pub trait Store:
     + ProfileStore
     + TimelineStore
     + ReviewStore
+    + MetricStore
     + FadingStore
     + ActionStore
     + SequenceStore

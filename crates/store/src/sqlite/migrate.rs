@@ -48,6 +48,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(21, "0021", "action"),
     migration!(22, "0022", "sequence"),
     migration!(23, "0023", "pattern"),
+    migration!(24, "0024", "metric"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -79,6 +79,8 @@ pub(crate) static LIST_OWNED: Statement = Statement::workspace(
                        WHERE s.workspace_id = $1 AND s.id = o.item_id AND s.created_at <= $3)
             OR EXISTS (SELECT 1 FROM tool_invocations t
                        WHERE t.workspace_id = $1 AND t.id = o.item_id AND t.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM metrics c
+                       WHERE c.workspace_id = $1 AND c.id = o.item_id AND c.created_at <= $3)
             OR EXISTS (SELECT 1 FROM scratchpads p
                        WHERE p.workspace_id = $1 AND p.id = o.item_id AND p.created_at <= $3)
             OR $3 IS NULL)

@@ -8,6 +8,7 @@ pub(crate) mod access;
 pub(crate) mod action;
 pub(crate) mod answer;
 pub(crate) mod audit;
+pub(crate) mod benchmark;
 pub(crate) mod conversation;
 pub(crate) mod edge;
 pub(crate) mod entity;
@@ -18,6 +19,7 @@ pub(crate) mod goal;
 pub(crate) mod intent;
 pub(crate) mod job;
 pub(crate) mod memory;
+pub(crate) mod metric;
 pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod participant;
@@ -86,6 +88,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         sequence::ALL,
         intent::ALL,
         tally::ALL,
+        metric::ALL,
+        benchmark::ALL,
     ]
     .into_iter()
     .flatten()

@@ -124,6 +124,8 @@ contents![
     "action_counts",
     "key_counts",
     "unmined",
+    "benchmarks",
+    "metrics",
 ];
 
 pub(crate) static ALL: &[&Statement] =

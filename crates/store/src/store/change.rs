@@ -101,7 +101,11 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         | Change::EraseProfile(_)
         | Change::AddScratchpad(_)
         | Change::UpdateScratchpad(_)
-        | Change::EraseScratchpad(_) => add_beside(batch, change),
+        | Change::EraseScratchpad(_)
+        | Change::AddMetric(_)
+        | Change::UpdateMetric(_)
+        | Change::EraseMetric(_)
+        | Change::PutBenchmark(_) => add_beside(batch, change),
         Change::LearnTurn { .. }
         | Change::AddSighting { .. }
         | Change::AddReview(_)

@@ -13,6 +13,7 @@ mod fading;
 mod goal;
 mod job;
 mod memory;
+mod metric;
 mod node;
 mod pattern;
 mod procedure;

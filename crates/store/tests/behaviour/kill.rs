@@ -3,17 +3,19 @@
 use jiff::SignedDuration;
 use mnemic_core::conversation::NewTurn;
 use mnemic_core::memory::{MemoryFilter, NewMemory};
+use mnemic_core::metric::NewMetric;
 use mnemic_core::node::NewNode;
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{Caller, Principal};
 use mnemic_store::Statement;
 use serde_json::json;
 
+use crate::metric::{Session, metric};
 use crate::world::{DAY, World, text};
 
 /// So often each job is killed, at each of its writes in turn, before and behind it.
 const KILLS: usize = 20;
-const JOBS: &[&str] = &["consolidate", "rollup", "decay", "cleanup"];
+const JOBS: &[&str] = &["consolidate", "rollup", "decay", "cleanup", "benchmarks"];
 /// Longer than the lease.
 const PAUSE: SignedDuration = SignedDuration::from_mins(2);
 const CONVERSATIONS: &[&str] = &["a", "b", "c"];
@@ -36,6 +38,8 @@ figures! {
     "edges": "(SELECT count(*) FROM edges e WHERE e.workspace_id = $1 AND e.superseded_at IS NULL)";
     "sightings": "(SELECT count(*) FROM sightings s WHERE s.workspace_id = $1)";
     "unlearned": "(SELECT count(*) FROM turns t WHERE t.workspace_id = $1 AND t.learned_at IS NULL)";
+    "benchmarks": "(SELECT count(*) FROM benchmarks b WHERE b.workspace_id = $1)";
+    "values": "(SELECT round(coalesce(sum(b.value * b.sample_count), 0) * 1000000000) FROM benchmarks b WHERE b.workspace_id = $1)";
     "archived": "(SELECT count(*) FROM conversations c WHERE c.workspace_id = $1 AND c.archived_at IS NOT NULL)";
 }
 
@@ -71,6 +75,14 @@ async fn fill(w: &World, who: &Principal) {
     let (confidence, source) = (Some(0.6), Some("rules".to_owned()));
     let new = NewMemory { confidence, source, ..text("something inferred") };
     w.mnemic.create_memory(&caller, new).await.unwrap();
+    let long_ago = w.now() - DAY;
+    for (name, actions, success) in [("s1", 3, true), ("s2", 5, false)] {
+        let session = Session { last_at: long_ago, ..w.session(name, actions, success) };
+        w.play(who, session).await;
+    }
+    w.mnemic.run_job(who, "sequences", false).await.unwrap();
+    let over_a_year = NewMetric { window_days: Some(365), ..metric("m", "action_count < 5") };
+    w.mnemic.create_metric(&caller, &over_a_year).await.unwrap();
 }
 
 /// All that a job leaves behind, as far as it can be compared.

@@ -9,6 +9,7 @@
 mod access;
 mod action;
 mod audit;
+mod benchmark;
 mod canary;
 mod citation;
 mod context;
@@ -29,6 +30,7 @@ mod job;
 mod kill;
 mod learning;
 mod memory;
+mod metric;
 mod model;
 mod node;
 mod participant;
@@ -165,6 +167,26 @@ macro_rules! behaviour {
                 a_timeline_is_cut_into_pages_without_gaps_or_repeats
                 events_follow_their_record_behind_a_border
                 what_matters_more_is_said_to
+            }
+            behaviour! { in metric, $open:
+                built_in_metrics_are_switched_off_and_not_deleted
+                a_metric_is_made_changed_and_deleted
+                what_is_wrong_with_a_metric_is_named
+                one_name_at_sixteen_hands_is_one_metric
+                metrics_have_a_limit_and_are_listed_page_by_page
+                a_value_is_of_the_window_and_the_filter
+                a_sequence_counts_until_its_window_has_passed
+                the_baseline_is_the_first_fifty
+                two_windows_and_two_metrics_are_compared
+                the_way_that_actions_come_in_moves_no_metric
+            }
+            behaviour! { in benchmark, $open:
+                a_day_has_one_benchmark_of_each_active_metric
+                a_trend_is_cut_into_pages_and_by_days
+                no_night_is_passed_over
+                two_servers_write_a_benchmark_once
+                utilization_is_of_sequences_that_were_warned
+                the_night_lets_patterns_go_before_it_measures
             }
             behaviour! { in token, $open:
                 a_token_speaks_for_what_it_was_made_for

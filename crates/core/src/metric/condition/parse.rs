@@ -1,7 +1,8 @@
 //! Reading a condition. Whatever is wrong is told with its place: the character, counted from 1,
 //! what could stand there, and what does.
 
-use super::{ACTIONS_MAX, Condition, DEPTH_MAX, FIELD, Order, Outcome};
+use super::{ACTIONS_MAX, Condition, DEPTH_MAX, FIELD, Order};
+use crate::action::Outcome;
 use crate::error::{Error, Result};
 use crate::ids::shorten;
 
