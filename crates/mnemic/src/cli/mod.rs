@@ -3,6 +3,7 @@
 mod archive;
 mod audit;
 mod backup;
+mod benchmark;
 mod context;
 mod conversation;
 mod db;
@@ -12,6 +13,7 @@ mod goal;
 mod grant;
 mod job;
 mod memory;
+mod metric;
 mod migrate;
 mod model;
 mod ontology;
@@ -36,6 +38,7 @@ use uuid::Uuid;
 pub use archive::{ExportArgs, ImportArgs};
 pub use audit::AuditArgs;
 pub use backup::BackupArgs;
+pub use benchmark::BenchmarkCommand;
 pub use context::{AskArgs, ContextArgs};
 pub use conversation::ConversationCommand;
 pub use db::DbCommand;
@@ -45,6 +48,7 @@ pub use goal::{GoalArgs, GoalCommand};
 pub use grant::{GrantCommand, PermissionArg};
 pub use job::JobsCommand;
 pub use memory::{MemoryCommand, RememberArgs};
+pub use metric::{AggregationArg, FilterArgs, MetricCommand, MetricUpdateArgs};
 pub use migrate::MigrateArgs;
 pub use model::ModelCommand;
 pub use ontology::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
@@ -159,6 +163,12 @@ pub enum Command {
     /// Show the language model of the workspace, and set the key to it
     #[command(subcommand)]
     Model(ModelCommand),
+    /// Define what is measured over what agents did, and try it out
+    #[command(subcommand)]
+    Metric(MetricCommand),
+    /// Show how metrics went from day to day, and compare them
+    #[command(subcommand)]
+    Benchmark(BenchmarkCommand),
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),

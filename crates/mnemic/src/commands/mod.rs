@@ -4,6 +4,7 @@ mod archive;
 mod audit;
 mod backup;
 mod bench;
+mod benchmark;
 mod context;
 mod conversation;
 mod db;
@@ -16,6 +17,7 @@ mod grant;
 mod job;
 mod mcp;
 mod memory;
+mod metric;
 mod migrate;
 mod model;
 mod ontology;
@@ -100,6 +102,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Policy(command) => policy::run(client, common, command).await,
         Command::Model(command) => model::run(client, common, command).await,
         Command::Review(command) => review::run(client, common, command).await,
+        Command::Metric(command) => metric::run(client, common, command).await,
+        Command::Benchmark(command) => benchmark::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,

@@ -2,6 +2,7 @@
 #![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
 
 mod audit;
+mod benchmark;
 mod context;
 mod conversation;
 mod domain;
@@ -17,6 +18,7 @@ mod job;
 mod json;
 mod memory;
 mod memory_care;
+mod metric;
 mod model;
 mod node;
 mod parameters;
@@ -86,6 +88,8 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(erasure::router())
         .merge(token::router())
         .merge(model::router())
+        .merge(metric::router())
+        .merge(benchmark::router())
 }
 
 /// Routes that need a token and may take long.

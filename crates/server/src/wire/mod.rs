@@ -5,6 +5,7 @@
 
 pub mod ask;
 pub mod audit;
+pub mod benchmark;
 pub mod context;
 pub mod conversation;
 pub mod domain;
@@ -16,6 +17,7 @@ pub mod grant;
 pub mod health;
 pub mod job;
 pub mod memory;
+pub mod metric;
 pub mod model;
 pub mod node;
 pub mod pattern;

@@ -5,6 +5,7 @@
 mod edge;
 mod eras;
 mod house;
+mod metrics;
 mod prompts;
 mod resources;
 mod shape;
