@@ -16,6 +16,7 @@ use crate::edge::Linked;
 use crate::error::{Code, Error, Kind, Result};
 use crate::goal::{FinishedGoal, Goal};
 use crate::memory::{Imported, Memory, Purged};
+use crate::metric::{Metric, RemovedMetric};
 use crate::node::{Node, SplitNode, Upserted};
 use crate::policy::Policy;
 use crate::principal::{Caller, Operation, RetryKey};
@@ -68,6 +69,9 @@ impl Told for UserProfile {}
 impl Told for Scratchpad {}
 impl Told for crate::learning::Learned {}
 impl Told for Review {}
+impl Told for crate::pattern::ShownPattern {}
+impl Told for Metric {}
+impl Told for RemovedMetric {}
 impl Told for Linked {}
 impl Told for Vec<Linked> {}
 

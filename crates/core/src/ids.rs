@@ -49,9 +49,11 @@ ids! {
     StrategyId, "strategy";
     InvocationId, "invocation";
     ReviewId, "review";
+    PatternId, "pattern";
     ActionId, "action";
     SequenceId, "sequence";
     IntentId, "intent";
+    MetricId, "metric";
 }
 
 /// Only the usual hyphenated form is taken: one id has one spelling.

@@ -148,6 +148,8 @@ pub enum Action {
     /// Those of others.
     ManageProfiles,
     UseScratchpad,
+    /// Notes on patterns, which agents reach through their own tools.
+    AnnotatePatterns,
     RunJobs,
     ReadAudit,
     ManageAccess,
@@ -181,6 +183,7 @@ impl Action {
             Self::UseOwnProfile => "use one's own profile",
             Self::ManageProfiles => "read or write the profiles of others",
             Self::UseScratchpad => "use scratchpads",
+            Self::AnnotatePatterns => "annotate patterns",
             Self::RunJobs => "run jobs",
             Self::ReadAudit => "read the audit",
             Self::ManageAccess => "grant access",
@@ -204,7 +207,7 @@ impl Action {
             | Self::RunJobs
             | Self::ReadAudit => is(&[ADMIN, MEMBER]),
             Self::ManageAccess | Self::ManageKeys => is(&[ADMIN]),
-            Self::ToggleMemory => is(&[ADMIN, MEMBER, AGENT]),
+            Self::ToggleMemory | Self::AnnotatePatterns => is(&[ADMIN, MEMBER, AGENT]),
             Self::ReadMemories
             | Self::WriteMemories
             | Self::ReadGraph
@@ -236,7 +239,7 @@ impl Action {
             | Self::ManageProfiles
             | Self::RunJobs
             | Self::ReadAudit => "the role admin or member",
-            Self::ToggleMemory => "the role admin, member or agent",
+            Self::ToggleMemory | Self::AnnotatePatterns => "the role admin, member or agent",
             Self::ReadMemories
             | Self::WriteMemories
             | Self::ReadGraph

@@ -26,6 +26,8 @@ const LIST: &str = "workspaces";
 const RETENTION_DAYS_MAX: u32 = 36_500;
 const QUIET_MINUTES_MAX: u32 = 10_080;
 const RETAIN_MAX: u32 = 10_000;
+/// Below a fifth there is no pattern.
+const CONFIDENCE_PERCENT: std::ops::RangeInclusive<u32> = 20..=100;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workspace {
@@ -50,6 +52,49 @@ pub struct Settings {
     pub model: ModelSettings,
     pub extraction: ExtractionSettings,
     pub rollup: RollupSettings,
+    pub telemetry: TelemetrySettings,
+}
+
+/// What becomes a pattern, and who is not told of any.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// The share of sessions that are told nothing, 0 to 1, so that telling can be measured.
+    pub holdout: f64,
+    /// A pattern takes so many sequences …
+    pub sequences: u32,
+    /// … which are so many of a hundred with its action; below that it is not told.
+    pub confidence_percent: u32,
+    /// Older sequences are not looked at.
+    pub window_days: u32,
+}
+
+impl Default for TelemetrySettings {
+    fn default() -> Self {
+        Self { holdout: 0.0, sequences: 5, confidence_percent: 60, window_days: 90 }
+    }
+}
+
+impl TelemetrySettings {
+    fn check(&self) -> Result<()> {
+        let wrong = |name: &str, problem: String| {
+            Err(Error::invalid(&format!("settings.telemetry.{name}"), problem))
+        };
+        if !(0.0..=1.0).contains(&self.holdout) {
+            return wrong("holdout", "must be from 0 to 1".to_owned());
+        }
+        if self.sequences == 0 {
+            return wrong("sequences", "must be at least 1".to_owned());
+        }
+        if !CONFIDENCE_PERCENT.contains(&self.confidence_percent) {
+            let (least, most) = (CONFIDENCE_PERCENT.start(), CONFIDENCE_PERCENT.end());
+            return wrong("confidence_percent", format!("must be from {least} to {most}"));
+        }
+        if !(1..=RETENTION_DAYS_MAX).contains(&self.window_days) {
+            return wrong("window_days", format!("must be from 1 to {RETENTION_DAYS_MAX}"));
+        }
+        Ok(())
+    }
 }
 
 /// What is learned from conversations.
@@ -164,6 +209,7 @@ impl Settings {
             return Err(Error::invalid("settings.memory.pin_references", "must be at least 1"));
         }
         merged.check_learning()?;
+        merged.telemetry.check()?;
         if !(0.0..=1.0).contains(&merged.promotion.confidence) {
             return Err(Error::invalid("settings.promotion.confidence", "must be from 0 to 1"));
         }

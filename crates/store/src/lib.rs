@@ -21,6 +21,7 @@ pub mod statements;
 mod store;
 pub mod transfer;
 mod value;
+pub mod yardstick;
 
 pub use batch::{Batch, Expect, Step, Tally, Touched};
 pub use engine::{CheckDepth, Engine, Finding};

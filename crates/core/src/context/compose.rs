@@ -72,10 +72,9 @@ fn fill(
     room: &mut usize,
 ) -> (Option<Section>, usize) {
     let all = lines.len();
-    let mut section =
-        Section { layer, text: layer.heading().to_owned(), tokens: 0, ids: Vec::new() };
+    let mut section = Section { layer, text: String::new(), tokens: 0, ids: Vec::new() };
     // A break between lines is counted with each of them.
-    let heading = tokenizer.count(layer.heading()) + 1;
+    let heading = tokenizer.count(&layer.heading(all)) + 1;
     let mut taken = 0;
     for line in lines {
         let first = if taken == 0 { heading } else { 0 };
@@ -90,6 +89,7 @@ fn fill(
         section.ids.extend(line.ids);
         taken += 1;
     }
+    section.text.insert_str(0, &layer.heading(taken));
     ((taken > 0).then_some(section), all - taken)
 }
 

@@ -1,5 +1,6 @@
 //! What each layer has to say, asked all at once, each within its deadline.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -13,9 +14,10 @@ use crate::embed::EmbedderState;
 use crate::error::{Code, Error, Result};
 use crate::goal::Goal;
 use crate::memory::{GLOBAL_CHANNEL, Kind};
+use crate::pattern::{self, Injection, ShownPattern};
 use crate::policy::Policy;
 use crate::principal::Principal;
-use crate::recall::{Bundle, Entity, RecallRequest, Recalled, RecalledTurn};
+use crate::recall::{Bundle, Entity, Part, RecallRequest, Recalled, RecalledTurn};
 use crate::strategy::StrategyHit;
 
 /// How much of each is looked for; the budget decides how much is told.
@@ -36,6 +38,7 @@ pub enum Layer {
     Strategies,
     Profile,
     Scratchpad,
+    Patterns,
 }
 
 impl Layer {
@@ -51,11 +54,14 @@ impl Layer {
             Self::Strategies => "strategies",
             Self::Profile => "profile",
             Self::Scratchpad => "scratchpad",
+            Self::Patterns => "patterns",
         }
     }
 
-    pub(super) const fn heading(self) -> &'static str {
-        match self {
+    /// What stands above so many lines of it.
+    pub(super) fn heading(self, lines: usize) -> Cow<'static, str> {
+        let heading = match self {
+            Self::Patterns => return pattern::heading(lines).into(),
             Self::Facts => "Facts (authoritative: never ignore or contradict them):",
             Self::Memories => "Memories (suggestions: weigh them against other context):",
             Self::Entities => "Who and what this is about:",
@@ -66,7 +72,8 @@ impl Layer {
             Self::Strategies => "Ways that worked before:",
             Self::Profile => "About the user:",
             Self::Scratchpad => "Your own notes:",
-        }
+        };
+        heading.into()
     }
 
     /// Who is told first when there is little room, the least first.
@@ -75,16 +82,21 @@ impl Layer {
             Self::Facts => 0,
             Self::Policies => 1,
             Self::Scratchpad => 2,
-            Self::Goals => 3,
-            Self::Episodes => 4,
-            Self::Profile => 5,
-            Self::Memories => 6,
-            Self::Turns => 7,
-            Self::Strategies => 8,
-            Self::Entities => 9,
+            Self::Patterns => 3,
+            Self::Goals => 4,
+            Self::Episodes => 5,
+            Self::Profile => 6,
+            Self::Memories => 7,
+            Self::Turns => 8,
+            Self::Strategies => 9,
+            Self::Entities => 10,
         }
     }
 }
+
+/// Patterns are asked for by themselves, since a session may be held out from them.
+const TOLD_PARTS: [Part; 6] =
+    [Part::Memories, Part::Turns, Part::Entities, Part::Strategies, Part::Goals, Part::Policies];
 
 /// The layers that one recall brings: they are late together.
 const RECALLED: [Layer; 7] = [
@@ -122,6 +134,10 @@ impl Mnemic {
                 Found::default()
             }
         };
+        let patterns = self.pattern_lines(principal, request, &recalled.entities);
+        let patterns = self.in_time(request, patterns).await;
+        let patterns = layers.served(Layer::Patterns, patterns).unwrap_or_default();
+        layers.tell(Layer::Patterns, patterns);
         layers.skipped.extend(
             recalled
                 .degraded
@@ -163,6 +179,7 @@ impl Mnemic {
             query: query.clone(),
             limit: Some(RECALLED_MAX),
             channel: request.channel.clone(),
+            include: Some(TOLD_PARTS.to_vec()),
             ..RecallRequest::default()
         };
         let (bundle, recent) = tokio::join!(
@@ -236,6 +253,32 @@ impl Mnemic {
             Line::cited("profile", profile.id, name, &text)
         };
         Ok(parts.into_iter().filter(|(_, value)| is_said(value)).map(line).collect())
+    }
+
+    /// What to know before acting on the nodes that are named, or, where none is, on what the
+    /// question is about.
+    async fn pattern_lines(
+        &self,
+        principal: &Principal,
+        request: &ContextRequest,
+        entities: &[Entity],
+    ) -> Result<Vec<Line>> {
+        let named = &request.target_node_ids;
+        let mut about: Vec<_> = entities.iter().map(|entity| entity.node.id.0).collect();
+        if !named.is_empty() {
+            about.clone_from(named);
+        }
+        if about.is_empty() {
+            return Ok(vec![]);
+        }
+        let injection = Injection {
+            node_ids: about,
+            session_id: request.session_id.clone(),
+            warnings_only: named.is_empty(),
+            ..Injection::default()
+        };
+        let told = self.inject(principal, &injection).await?.patterns;
+        Ok(told.iter().map(pattern_line).collect())
     }
 
     /// An agent's notes are told to that agent alone.
@@ -340,6 +383,11 @@ fn goal_line(goal: &Goal) -> Line {
     let deadline = goal.deadline.map(|at| format!(", until {}", at.strftime("%F")));
     let about = format!("priority {}{}", goal.priority, deadline.unwrap_or_default());
     Line::cited("goal", goal.id.0, &about, &goal.description)
+}
+
+fn pattern_line(shown: &ShownPattern) -> Line {
+    let lines = pattern::lines(shown).map(|line| flat(&line));
+    Line { text: lines.join("\n"), ids: vec![shown.pattern.id.0] }
 }
 
 fn strategy_line(hit: &StrategyHit) -> Line {

@@ -40,6 +40,8 @@ pub struct ContextRequest {
     pub agent_id: Option<String>,
     /// Nodes that are about to be acted on.
     pub target_node_ids: Vec<Uuid>,
+    /// The run that is told, as its actions name it.
+    pub session_id: Option<String>,
     pub channel: Option<String>,
     pub budget_tokens: Option<usize>,
     /// How long a layer may take.
@@ -83,6 +85,7 @@ impl ContextRequest {
             id.parse::<ConversationId>()?;
         }
         check_optional_name("agent_id", self.agent_id.as_deref())?;
+        check_optional_name("session_id", self.session_id.as_deref())?;
         check_optional_name("channel", self.channel.as_deref())?;
         let budget = self.budget_tokens.unwrap_or(BUDGET_TOKENS_DEFAULT);
         if !(1..=BUDGET_TOKENS_MAX).contains(&budget) {

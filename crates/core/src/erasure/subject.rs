@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::apply::{PORTION, erase};
 use super::{Counts, TombstoneKey, TombstoneKind, add};
 use crate::error::Result;
-use crate::ids::{GoalId, InvocationId, MemoryId, NodeId, StrategyId};
+use crate::ids::{GoalId, InvocationId, MemoryId, MetricId, NodeId, StrategyId};
 use crate::principal::Scope;
 use crate::store::{Change, Store};
 
@@ -91,11 +91,14 @@ pub(super) async fn owned_beside(
     let strategies = store.lookup_strategies(scope, &strategies).await?.into_iter();
     let calls: Vec<_> = ids.iter().copied().map(InvocationId).collect();
     let calls = store.lookup_invocations(scope, &calls).await?.into_iter();
+    let metrics: Vec<_> = ids.iter().copied().map(MetricId).collect();
+    let metrics = store.lookup_metrics(scope, &metrics).await?.into_iter();
     let pads = store.lookup_scratchpads(scope, ids).await?.into_iter();
     let changes = goals
         .map(|it| Change::EraseGoal(it.id))
         .chain(strategies.map(|it| Change::EraseStrategy { id: it.id, domain: it.domain }))
         .chain(calls.map(Change::EraseInvocation))
+        .chain(metrics.map(|it| Change::EraseMetric(it.id)))
         .chain(pads.map(Change::EraseScratchpad));
     Ok(changes.collect())
 }

@@ -5,10 +5,12 @@
 //! one effect however many servers there are and wherever one of them is killed.
 
 mod audit_retention;
+mod benchmarks;
 mod claim;
 mod cleanup;
 mod consolidate;
 mod decay;
+mod patterns;
 mod promote;
 mod reembed;
 mod rollup;
@@ -17,6 +19,7 @@ mod sequences;
 mod strategies;
 
 use async_trait::async_trait;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -34,9 +37,11 @@ use crate::workspace::Settings;
 /// Every job, in the order of their names.
 static JOBS: &[&dyn Job] = &[
     &audit_retention::AuditRetention,
+    &benchmarks::Benchmarks,
     &cleanup::Cleanup,
     &consolidate::Consolidate,
     &decay::Decay,
+    &patterns::Patterns,
     &promote::Promote,
     &reembed::Reembed,
     &rollup::Rollup,
@@ -58,6 +63,11 @@ pub trait Job: Send + Sync {
 
     /// How often it runs by itself; `None` means only when it is called for.
     fn cadence(&self) -> Option<SignedDuration>;
+
+    /// Whether it runs at the beginning of each day (UTC), rather than a day after the last run.
+    fn is_nightly(&self) -> bool {
+        false
+    }
 
     /// Whether a workspace with these settings wants it to run by itself.
     fn is_scheduled(&self, _: &Settings) -> bool {
@@ -255,9 +265,16 @@ fn next_run(job: &dyn Job, record: Option<&JobRecord>, now: Timestamp) -> Option
             let factor = 2_i32.saturating_pow(doublings.min(16));
             RETRY_FIRST.saturating_mul(factor).min(cadence)
         }
+        Err(_) if job.is_nightly() => return tomorrow(last.finished_at),
         Err(_) => cadence,
     };
     last.finished_at.checked_add(pause).ok()
+}
+
+/// The beginning of the next day, so that no day is passed over by runs that take their time.
+fn tomorrow(time: Timestamp) -> Option<Timestamp> {
+    let next = time.to_zoned(TimeZone::UTC).date().tomorrow().ok()?;
+    next.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
 }
 
 #[cfg(test)]

@@ -64,3 +64,46 @@ fn lag_is_counted_from_when_it_was_due_and_not_while_it_runs() {
     let state = show(&Hourly, Some(&running), now);
     assert_eq!((state.lag_seconds, state.running_since), (0, Some(now)));
 }
+
+struct Nightly;
+
+#[async_trait]
+impl Job for Nightly {
+    fn name(&self) -> &'static str {
+        "hourly"
+    }
+
+    fn cadence(&self) -> Option<SignedDuration> {
+        Some(SignedDuration::from_hours(24))
+    }
+
+    fn is_nightly(&self) -> bool {
+        true
+    }
+
+    async fn preview(&self, _: &Mnemic, _: Scope) -> Result<u64> {
+        Ok(0)
+    }
+
+    async fn run(&self, _: &Mnemic, _: &Claim) -> Result<Done> {
+        Ok(Done::default())
+    }
+}
+
+#[test]
+fn a_nightly_job_passes_over_no_day() {
+    for (finished, next) in [
+        ("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"),
+        ("2026-03-01T00:00:15Z", "2026-03-02T00:00:00Z"),
+        ("2026-03-01T23:59:59.999999Z", "2026-03-02T00:00:00Z"),
+        ("2026-12-31T12:00:00Z", "2027-01-01T00:00:00Z"),
+    ] {
+        let mut record = record(0);
+        if let Some(last) = &mut record.last_run {
+            last.finished_at = finished.parse().unwrap();
+        }
+        assert_eq!(next_run(&Nightly, Some(&record), Timestamp::MAX), next.parse().ok());
+    }
+    let failed = next_run(&Nightly, Some(&record(1)), Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(failed.as_second(), 60, "one that failed is tried again soon");
+}

@@ -1,14 +1,15 @@
-//! What stands beside memories in an answer: ways that worked, active goals, rules that apply, and
-//! what is known of the user.
+//! What stands beside memories in an answer: ways that worked, active goals, rules that apply,
+//! what is known of the user, and what tends to happen when agents act on what is asked about.
 
 use std::collections::HashSet;
 
 use super::search::Quest;
-use super::{Part, Recalled};
+use super::{Entity, Part, Recalled};
 use crate::Mnemic;
 use crate::error::{Code, Result};
 use crate::goal::{Goal, GoalFilter, GoalStatus};
 use crate::page::PageRequest;
+use crate::pattern::ShownPattern;
 use crate::policy::{Policy, PolicyFilter};
 use crate::principal::Principal;
 use crate::profile::UserProfile;
@@ -32,11 +33,17 @@ pub(super) struct Beside {
     pub goals: Vec<Goal>,
     pub policies: Vec<Policy>,
     pub user: Option<UserProfile>,
+    pub patterns: Vec<ShownPattern>,
     pub degraded: Vec<String>,
 }
 
 impl Mnemic {
-    pub(super) async fn beside(&self, quest: &Quest<'_>, items: &[Recalled]) -> Beside {
+    pub(super) async fn beside(
+        &self,
+        quest: &Quest<'_>,
+        items: &[Recalled],
+        entities: &[Entity],
+    ) -> Beside {
         let (principal, request) = (quest.principal, quest.request);
         let strategies = async {
             if !request.includes(Part::Strategies) {
@@ -57,7 +64,15 @@ impl Mnemic {
             self.active_policies(principal).await
         };
         let user = self.served_profile(principal, request.user_id.as_deref());
-        let (strategies, goals, policies, user) = tokio::join!(strategies, goals, policies, user);
+        let patterns = async {
+            if !request.includes(Part::Patterns) {
+                return Ok(vec![]);
+            }
+            let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
+            self.patterns_about(principal, &request.query, nodes).await
+        };
+        let (strategies, goals, policies, patterns, user) =
+            tokio::join!(strategies, goals, policies, patterns, user);
         let mut degraded = Vec::new();
         let policies = served("policies", policies, &mut degraded);
         Beside {
@@ -65,6 +80,7 @@ impl Mnemic {
             goals: served("goals", goals, &mut degraded),
             policies: relevant_policies(policies, &request.query, items),
             user: served("user", user, &mut degraded),
+            patterns: served("patterns", patterns, &mut degraded),
             degraded,
         }
     }

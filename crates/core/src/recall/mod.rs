@@ -32,6 +32,7 @@ use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::page::check_limit;
+use crate::pattern::ShownPattern;
 use crate::policy::Policy;
 use crate::principal::{Action, Operation, Principal, Scope, refuse};
 use crate::profile::UserProfile;
@@ -79,6 +80,8 @@ pub enum Part {
     Goals,
     /// Rules that apply.
     Policies,
+    /// What tends to happen when agents act on what the query is about.
+    Patterns,
 }
 
 impl Technique {
@@ -136,6 +139,8 @@ pub struct Bundle {
     pub policies: Vec<Policy>,
     /// What is known of the user that is served.
     pub user: Option<UserProfile>,
+    /// What tends to happen: failures first, then by confidence.
+    pub patterns: Vec<ShownPattern>,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
@@ -182,8 +187,8 @@ impl RecallRequest {
             return Err(Error::invalid("techniques", problem));
         }
         if self.include.as_ref().is_some_and(Vec::is_empty) {
-            let problem =
-                "must name at least one of memories, turns, entities, strategies, goals, policies";
+            let problem = "must name at least one of memories, turns, entities, strategies, goals, policies, \
+                 patterns";
             return Err(Error::invalid("include", problem));
         }
         let sought = [Part::Memories, Part::Turns, Part::Entities];
@@ -275,10 +280,10 @@ impl Mnemic {
         let mut items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
         let mut turns = searches.take_turns();
         cut(&mut items, &mut turns, limit);
+        let beside = self.beside(&quest, &items, &searches.entities).await;
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }
-        let beside = self.beside(&quest, &items).await;
         searches.partly.extend(beside.degraded);
         self.note_recalled(&quest, &items, &turns, &searches.entities);
         let took = started.elapsed();
@@ -293,6 +298,7 @@ impl Mnemic {
             goals: beside.goals,
             policies: beside.policies,
             user: beside.user,
+            patterns: beside.patterns,
             took,
         })
     }

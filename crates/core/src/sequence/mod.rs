@@ -10,6 +10,7 @@ mod group;
 mod intent;
 mod kick;
 mod pass;
+mod past;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use find::{FoundIntents, IntentHit};
 pub use intent::Intent;
 pub(crate) use kick::Kick;
+pub use past::{PastRun, PastRuns};
 
 use crate::Mnemic;
 use crate::action::{AgentAction, Outcome};

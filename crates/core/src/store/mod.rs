@@ -17,7 +17,9 @@ mod fading;
 mod goal;
 mod job;
 mod memory;
+mod metric;
 mod node;
+mod pattern;
 mod procedure;
 mod profile;
 mod review;
@@ -47,7 +49,9 @@ pub use fading::{Faded, FadingStore};
 pub use goal::GoalStore;
 pub use job::JobStore;
 pub use memory::MemoryStore;
+pub use metric::MetricStore;
 pub use node::{Bearer, NodeStore};
+pub use pattern::PatternStore;
 pub use procedure::{StrategyStore, ToolStore};
 pub use profile::ProfileStore;
 pub use review::ReviewStore;
@@ -69,12 +73,16 @@ use crate::edge::Edge;
 use crate::error::Result;
 use crate::goal::Goal;
 use crate::ids::{
-    EdgeId, GoalId, InvocationId, MemoryId, NodeId, SequenceId, StrategyId, TokenId, TurnId,
+    EdgeId, GoalId, InvocationId, MemoryId, MetricId, NodeId, SequenceId, StrategyId, TokenId,
+    TurnId,
 };
 use crate::job::LastRun;
 use crate::memory::Memory;
+use crate::metric::Metric;
+use crate::metric::benchmark::Benchmark;
 use crate::node::{Node, Slice};
 use crate::page::Dated;
+use crate::pattern::{Pattern, Showing};
 use crate::policy::Policy;
 use crate::principal::Scope;
 use crate::profile::UserProfile;
@@ -282,12 +290,38 @@ pub enum Change {
         salience: f64,
         accessed: Timestamp,
     },
+    /// One of the same id or name is a lost race.
+    AddMetric(Metric),
+    /// The stored revision must be the one before.
+    UpdateMetric(Metric),
+    /// Removes a metric with its benchmarks and kept answers.
+    EraseMetric(MetricId),
+    /// Writes what a metric came to on a day, in the place of what was there, unless the metric
+    /// has gone.
+    PutBenchmark(Benchmark),
     /// A key that is there already is a lost race.
     KeepAnswer(Answer),
     /// Keeps a secret in the place of the one of its name.
     PutSecret(Sealed),
     RemoveSecret {
         name: String,
+    },
+    /// A live one with the same key is a lost race.
+    AddPattern(Pattern),
+    /// Writes what can change. The stored revision must be the one before.
+    UpdatePattern(Pattern),
+    /// Says from which day on counts were mined.
+    MoveMiningWindow {
+        since_day: i64,
+    },
+    /// One of the same session and key that is not settled stays instead.
+    AddShowing(Showing),
+    /// Says in which sequence it was settled and whether what it warned of was avoided there; one
+    /// that was settled before is a lost race.
+    SettleShowing {
+        id: Uuid,
+        outcome: Option<(SequenceId, bool)>,
+        at: Timestamp,
     },
     /// Makes a domain, or gives it its description.
     PutDomain(Domain),
@@ -408,8 +442,11 @@ impl Change {
             Self::AddProfile(profile) | Self::UpdateProfile(profile) => Some(profile.id),
             Self::AddScratchpad(pad) | Self::UpdateScratchpad(pad) => Some(pad.id),
             Self::EraseProfile(id) | Self::EraseScratchpad(id) => Some(*id),
+            Self::AddPattern(pattern) | Self::UpdatePattern(pattern) => Some(pattern.id.0),
             Self::AddReview(review) | Self::UpdateReview(review) => Some(review.id.0),
             Self::AddAction(action) => Some(action.id.0),
+            Self::AddMetric(metric) | Self::UpdateMetric(metric) => Some(metric.id.0),
+            Self::EraseMetric(id) => Some(id.0),
             Self::AddTurn(turn) => Some(turn.id.0),
             Self::EraseTurn(id) => Some(id.0),
             Self::AddEpisode(episode) | Self::UpdateEpisode(episode) => Some(episode.id.0),
@@ -472,6 +509,9 @@ impl Change {
             Self::AddProfile(profile) | Self::UpdateProfile(profile) => {
                 serde_json::to_value(profile).ok()
             }
+            Self::AddMetric(metric) | Self::UpdateMetric(metric) => {
+                serde_json::to_value(metric).ok()
+            }
             Self::AddTurn(turn) => serde_json::to_value(turn).ok(),
             Self::AddConversation(conversation) => serde_json::to_value(conversation).ok(),
             _ => None,
@@ -487,6 +527,8 @@ impl Change {
             Self::AddStrategy(strategy) => Some(strategy.id.0),
             Self::AddInvocation(call) => Some(call.id.0),
             Self::AddScratchpad(pad) => Some(pad.id),
+            // One that is built in is nobody's.
+            Self::AddMetric(metric) if metric.built_in().is_none() => Some(metric.id.0),
             _ => None,
         }
     }
@@ -532,9 +574,11 @@ pub trait Store:
     + GoalStore
     + StrategyStore
     + ToolStore
+    + PatternStore
     + ProfileStore
     + TimelineStore
     + ReviewStore
+    + MetricStore
     + FadingStore
     + ActionStore
     + SequenceStore

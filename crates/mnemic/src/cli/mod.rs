@@ -4,6 +4,7 @@ mod action;
 mod archive;
 mod audit;
 mod backup;
+mod benchmark;
 mod context;
 mod conversation;
 mod db;
@@ -13,9 +14,11 @@ mod goal;
 mod grant;
 mod job;
 mod memory;
+mod metric;
 mod migrate;
 mod model;
 mod ontology;
+mod pattern;
 mod policy;
 mod profile;
 mod recall;
@@ -38,6 +41,7 @@ pub use action::{ActionArgs, ActionCommand, ActionListArgs, SequenceCommand, Seq
 pub use archive::{ExportArgs, ImportArgs};
 pub use audit::AuditArgs;
 pub use backup::BackupArgs;
+pub use benchmark::BenchmarkCommand;
 pub use context::{AskArgs, ContextArgs};
 pub use conversation::ConversationCommand;
 pub use db::DbCommand;
@@ -47,9 +51,11 @@ pub use goal::{GoalArgs, GoalCommand};
 pub use grant::{GrantCommand, PermissionArg};
 pub use job::JobsCommand;
 pub use memory::{MemoryCommand, RememberArgs};
+pub use metric::{AggregationArg, FilterArgs, MetricCommand, MetricUpdateArgs};
 pub use migrate::MigrateArgs;
 pub use model::ModelCommand;
 pub use ontology::{DirectionArg, NodeArgs, OntologyCommand, SplitArgs, TraverseArgs};
+pub use pattern::{InjectArgs, PatternCommand, PatternListArgs};
 pub use policy::{PolicyCommand, PolicyListArgs};
 pub use profile::ProfileCommand;
 pub use recall::{RecallArgs, TechniqueArg};
@@ -136,6 +142,11 @@ pub enum Command {
     /// Show what agents did in one go
     #[command(subcommand)]
     Sequence(SequenceCommand),
+    /// Show what tends to happen when agents act, and annotate or suppress it
+    #[command(subcommand)]
+    Pattern(PatternCommand),
+    /// Print what to know before an action
+    Inject(InjectArgs),
     /// Read and change the profiles of users
     #[command(subcommand)]
     Profile(ProfileCommand),
@@ -165,6 +176,12 @@ pub enum Command {
     /// Show the language model of the workspace, and set the key to it
     #[command(subcommand)]
     Model(ModelCommand),
+    /// Define what is measured over what agents did, and try it out
+    #[command(subcommand)]
+    Metric(MetricCommand),
+    /// Show how metrics went from day to day, and compare them
+    #[command(subcommand)]
+    Benchmark(BenchmarkCommand),
     /// Run background work by hand
     #[command(subcommand)]
     Jobs(JobsCommand),

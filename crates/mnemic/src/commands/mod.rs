@@ -5,6 +5,7 @@ mod archive;
 mod audit;
 mod backup;
 mod bench;
+mod benchmark;
 mod context;
 mod conversation;
 mod db;
@@ -17,9 +18,11 @@ mod grant;
 mod job;
 mod mcp;
 mod memory;
+mod metric;
 mod migrate;
 mod model;
 mod ontology;
+mod pattern;
 mod policy;
 mod profile;
 mod recall;
@@ -92,6 +95,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Tool(command) => tool::run(client, common, command).await,
         Command::Action(command) => action::run(client, common, command).await,
         Command::Sequence(command) => action::sequences(client, common, command).await,
+        Command::Pattern(command) => pattern::run(client, common, command).await,
+        Command::Inject(args) => pattern::inject(client, common, args).await,
         Command::Profile(command) => profile::run(client, command).await,
         Command::Scratchpad(command) => scratchpad::run(client, common, command).await,
         Command::Timeline(args) => timeline::run(client, common, args).await,
@@ -102,6 +107,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Policy(command) => policy::run(client, common, command).await,
         Command::Model(command) => model::run(client, common, command).await,
         Command::Review(command) => review::run(client, common, command).await,
+        Command::Metric(command) => metric::run(client, common, command).await,
+        Command::Benchmark(command) => benchmark::run(client, common, command).await,
         Command::Jobs(command) => job::run(client, common, command).await,
         Command::Audit(args) => audit::run(client, common, &args).await,
         Command::Reembed => job::reembed(client, common).await,

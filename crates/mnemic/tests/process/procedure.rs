@@ -126,3 +126,36 @@ fn a_session_has_its_things_at_hand() {
     assert!(wrong.stderr.contains("must be JSON"), "{}", wrong.stderr);
     assert!(server.terminate().success());
 }
+
+#[test]
+fn a_metric_is_tried_out_made_measured_and_compared() {
+    on_every_stage(|home| {
+        let condition = ["--condition", "outcome == 'success' and action_count < 12"];
+        let tried = home.ok(&[&["metric", "preview"], &condition[..]].concat());
+        assert_eq!(tried, "-  baseline -  delta -  sequences 0");
+        let ended = home.run(&["metric", "preview", "--condition", "outcome == 'done'"]);
+        assert!(ended.stderr.contains("at character 12: expected 'success'"), "{}", ended.stderr);
+        let types = ["--action-type", "book", "--window-days", "14"];
+        let id = home.ok(&[&["metric", "create", "short runs"], &condition[..], &types].concat());
+        assert_eq!(id.len(), 36, "the id alone: {id}");
+        let listed = home.json(&["metric", "list"]);
+        assert_eq!(listed["items"].as_array().unwrap().len(), 4);
+        let changed = home.json(&["metric", "update", "short runs", "--no-filter"]);
+        assert_eq!(changed["event_filter"]["action_types"], serde_json::json!([]));
+        assert_eq!(changed["window_days"], 14, "what is not given stays");
+        home.ok(&["jobs", "run", "benchmarks"]);
+        let trend = home.ok(&["benchmark", "list", "short runs"]);
+        assert!(trend.ends_with("-  baseline -  delta -  sequences 0"), "{trend}");
+        let compared = home.ok(&["benchmark", "compare", "short runs", "task_success_rate"]);
+        assert!(compared.ends_with("difference -"), "{compared}");
+        let window = "2026-01-01T00:00:00Z/2026-02-01T00:00:00Z";
+        let two = ["--window", window, "--window", window];
+        home.ok(&[&["benchmark", "compare", "task_success_rate"], &two[..]].concat());
+        assert!(home.ok(&["metric", "delete", "short runs"]).contains(&id));
+        home.ok(&["metric", "delete", "task_success_rate"]);
+        let off = home.ok(&["metric", "list", "--active", "false"]);
+        assert!(off.contains("inactive") && off.contains("task_success_rate"), "{off}");
+        let ended = home.run(&["benchmark", "list", "short runs"]);
+        assert!(ended.stderr.contains("no metric is called `short runs`"), "{}", ended.stderr);
+    });
+}

@@ -8,6 +8,7 @@
 //! together. Nothing here decides what memory means, and nothing here imports another surface.
 
 mod audit;
+mod benchmark;
 mod context;
 mod conversation;
 mod domain;
@@ -20,6 +21,7 @@ mod input;
 mod invocation;
 mod job;
 mod memory;
+mod metric;
 mod ontology;
 mod policy;
 mod profile;

@@ -60,7 +60,7 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
     text
 }
 
-/// Rules, goals and ways that worked.
+/// Rules, goals, ways that worked and patterns.
 fn push_beside(text: &mut String, found: &RecallResponse) {
     let mut section = |heading: &str, lines: Vec<String>| {
         if !lines.is_empty() {
@@ -85,6 +85,10 @@ fn push_beside(text: &mut String, found: &RecallResponse) {
     let ways = found.strategies.iter().map(|it| &it.strategy);
     let ways = ways.map(|it| format!("- {} (strategy {})", quoted(&it.description), it.id));
     section("Ways that worked before:", ways.collect());
+    let patterns = found.patterns.iter();
+    let patterns =
+        patterns.map(|it| format!("- {} (pattern {})", quoted(&it.recommendation), it.id));
+    section("What tends to happen:", patterns.collect());
 }
 
 /// What was said, by whom and when.

@@ -14,9 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{
-    Profile, audit, context, conversation, domain, erasure, goal, grant, input, invocation, job,
-    memory, ontology, policy, profile, recall, review, run, schema, session, slot, strategy,
-    timeline, workspace,
+    Profile, audit, benchmark, context, conversation, domain, erasure, goal, grant, input,
+    invocation, job, memory, metric, ontology, policy, profile, recall, review, run, schema,
+    session, slot, strategy, timeline, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
@@ -217,6 +217,8 @@ impl Table {
             profile::tools(),
             session::tools(),
             timeline::tools(),
+            metric::tools(),
+            benchmark::tools(),
         ];
         Self { tools: nouns.into_iter().flatten().collect(), dotted }
     }

@@ -165,6 +165,7 @@ impl Proxy {
             query: Some(query[..query.floor_char_boundary(QUERY_BYTES_MAX)].to_owned()),
             conversation_id: Some(conversation.to_owned()),
             agent_id: wishes.agent.clone(),
+            session_id: Some(conversation.to_owned()),
             deadline: Some(self.options.memory_deadline),
             ..ContextRequest::default()
         };

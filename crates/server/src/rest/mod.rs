@@ -3,6 +3,7 @@
 
 mod action;
 mod audit;
+mod benchmark;
 mod context;
 mod conversation;
 mod domain;
@@ -18,6 +19,7 @@ mod job;
 mod json;
 mod memory;
 mod memory_care;
+mod metric;
 mod model;
 mod node;
 mod parameters;
@@ -93,6 +95,8 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(action::router())
         .merge(sequence::router())
         .merge(trace::router())
+        .merge(metric::router())
+        .merge(benchmark::router())
 }
 
 /// Routes that need a token and may take long.

@@ -26,6 +26,10 @@ pub struct ContextRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 100)]
     pub target_node_ids: Vec<Uuid>,
+    /// The run that asks, as its actions name it, so that what comes of a warning is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
+    pub session_id: Option<String>,
     /// Searched together with `_global`; absent, every channel is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
@@ -43,6 +47,7 @@ impl From<ContextRequest> for Wish {
             conversation_id: request.conversation_id,
             agent_id: request.agent_id,
             target_node_ids: request.target_node_ids,
+            session_id: request.session_id,
             channel: request.channel,
             budget_tokens: request.budget_tokens,
             deadline: None,

@@ -6,6 +6,7 @@
 pub mod action;
 pub mod ask;
 pub mod audit;
+pub mod benchmark;
 pub mod context;
 pub mod conversation;
 pub mod domain;
@@ -17,8 +18,10 @@ pub mod grant;
 pub mod health;
 pub mod job;
 pub mod memory;
+pub mod metric;
 pub mod model;
 pub mod node;
+pub mod pattern;
 pub mod policy;
 pub mod profile;
 pub mod recall;

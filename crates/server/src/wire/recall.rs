@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::entity::{EntityWire, ThroughWire};
 use super::goal::GoalResponse;
 use super::memory::{KindWire, TemporalWire};
+use super::pattern::PatternResponse;
 use super::policy::PolicyResponse;
 use super::profile::ProfileResponse;
 use super::strategy::StrategyHitResponse;
@@ -48,8 +49,8 @@ impl From<Technique> for TechniqueWire {
 }
 
 /// The parts of the bundle that can be asked for: memories, turns of conversations, the entities
-/// that the query is about with what they are joined to, ways that worked before, active goals, and
-/// rules that apply.
+/// that the query is about with what they are joined to, ways that worked before, active goals,
+/// rules that apply, and what tends to happen when agents act on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeWire {
@@ -59,6 +60,7 @@ pub enum IncludeWire {
     Strategies,
     Goals,
     Policies,
+    Patterns,
 }
 
 impl From<IncludeWire> for Part {
@@ -70,6 +72,7 @@ impl From<IncludeWire> for Part {
             IncludeWire::Strategies => Self::Strategies,
             IncludeWire::Goals => Self::Goals,
             IncludeWire::Policies => Self::Policies,
+            IncludeWire::Patterns => Self::Patterns,
         }
     }
 }
@@ -171,6 +174,9 @@ pub struct RecallResponse {
     /// What is known of the user that is served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<ProfileResponse>,
+    /// What tends to happen when agents act on what the query is about: failures first.
+    #[serde(default)]
+    pub patterns: Vec<PatternResponse>,
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
     pub took_ms: f64,
@@ -287,6 +293,7 @@ impl From<Bundle> for RecallResponse {
             goals: bundle.goals.into_iter().map(Into::into).collect(),
             policies: bundle.policies.into_iter().map(Into::into).collect(),
             user: bundle.user.map(Into::into),
+            patterns: bundle.patterns.into_iter().map(Into::into).collect(),
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use mnemic_core::workspace::{
     Contradictions, Erasure, ExtractionSettings, MemorySettings, PromotionSettings, RollupSettings,
-    Settings, Workspace,
+    Settings, TelemetrySettings, Workspace,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,30 @@ pub struct SettingsRequest {
     pub extraction: Option<ExtractionSettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub rollup: Option<RollupSettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub telemetry: Option<TelemetrySettingsRequest>,
+}
+
+/// What becomes a pattern, and who is not told of any.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettingsRequest {
+    /// The share of sessions that are told nothing, so that telling can be measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub holdout: Option<f64>,
+    /// A pattern takes so many sequences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 4_294_967_295_u64)]
+    pub sequences: Option<u32>,
+    /// Of a hundred sequences with its action, a pattern has so many; below that it is not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 20, maximum = 100)]
+    pub confidence_percent: Option<u32>,
+    /// Older sequences are not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 36500)]
+    pub window_days: Option<u32>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -185,6 +209,25 @@ pub struct SettingsResponse {
     pub model: ModelSettingsResponse,
     pub extraction: ExtractionSettingsResponse,
     pub rollup: RollupSettingsResponse,
+    pub telemetry: TelemetrySettingsResponse,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct TelemetrySettingsResponse {
+    pub holdout: f64,
+    #[schema(value_type = i64)]
+    pub sequences: u32,
+    #[schema(value_type = i64)]
+    pub confidence_percent: u32,
+    #[schema(value_type = i64)]
+    pub window_days: u32,
+}
+
+impl From<TelemetrySettings> for TelemetrySettingsResponse {
+    fn from(settings: TelemetrySettings) -> Self {
+        let TelemetrySettings { holdout, sequences, confidence_percent, window_days } = settings;
+        Self { holdout, sequences, confidence_percent, window_days }
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -267,6 +310,7 @@ impl From<Settings> for SettingsResponse {
             model: settings.model.into(),
             extraction: settings.extraction.into(),
             rollup: settings.rollup.into(),
+            telemetry: settings.telemetry.into(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod capture;
 mod edge;
 mod eras;
 mod house;
+mod metrics;
 mod prompts;
 mod resources;
 mod shape;

@@ -6,6 +6,7 @@ use mnemic_core::principal::Caller;
 use serde_json::{Value, json};
 
 use crate::house::{Client, Era, House};
+use crate::metrics::metric_calls;
 use crate::shape::misfits;
 
 const NOBODY: &str = "0193a5b0-7e1c-7d3a-9b1f-2c3d4e5f6a7b";
@@ -269,6 +270,7 @@ async fn every_tool_answers_as_its_schema_says() {
         // These are an agent's own, and have a test of their own.
         tried.extend(["scratchpad_read", "scratchpad_write"]);
         let before = graph.into_iter().chain(conversation_calls()).chain(procedure);
+        let before = before.chain(metric_calls(&client).await);
         for (tool, arguments) in before.chain(calls).chain(answer_calls(&review)) {
             tried.insert(tool);
             let result = client.call(tool, arguments).await;

@@ -12,6 +12,7 @@ mod idempotency;
 mod limits;
 mod matrix;
 mod memory;
+mod metric;
 mod node;
 mod openapi;
 mod procedure;

@@ -83,6 +83,14 @@ impl Route {
             ("PUT", "goal") => json!({"goal_id": RANDOM_ID}),
             ("POST", "goals" | "strategies") => json!({"description": "left by a stranger"}),
             ("POST", "complete") => json!({"status": "completed"}),
+            ("POST", "metrics") => json!({
+                "name": "left by a stranger", "success_condition": "outcome == 'success'",
+                "aggregation": "rate"
+            }),
+            ("POST", "preview") => {
+                json!({"success_condition": "outcome == 'success'", "aggregation": "rate"})
+            }
+            ("POST", "compare") => json!({"metric_ids": [RANDOM_ID, OTHER_ID]}),
             ("POST", "weight") => json!({"delta": 1}),
             ("POST", "finish") => json!({"text": "done"}),
             ("POST", "domains" | "workspaces") => json!({"name": "strangers"}),

@@ -5,6 +5,7 @@
 
 mod address;
 mod audit;
+mod bare;
 mod check;
 mod connect;
 mod error;
@@ -35,6 +36,7 @@ use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::erasure::Files;
 
+pub use bare::Bare;
 pub use migrate::MIGRATIONS;
 pub use options::Options;
 pub use setup::{Prepared, setup};

@@ -47,7 +47,9 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(20, "0020", "learning"),
     migration!(21, "0021", "action"),
     migration!(22, "0022", "sequence"),
-    migration!(23, "0023", "strategy_learning"),
+    migration!(23, "0023", "pattern"),
+    migration!(24, "0024", "metric"),
+    migration!(25, "0025", "strategy_learning"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -5,6 +5,7 @@
 //! what an index needs to be built ([`SqliteEngine::scan`], [`SqliteEngine::exclusive`]).
 
 mod backup;
+mod bare;
 mod check;
 mod connection;
 mod entry;
@@ -33,6 +34,7 @@ use mnemic_core::Result;
 use mnemic_core::erasure::Files;
 
 pub use backup::{Backup, backup, backup_bytes, checksum_path, partial_path};
+pub use bare::Bare;
 pub use hook::{Commit, CommitHook, NoHook, Reader};
 pub use index::{INDEX_BYTES_MAX_DEFAULT, Indexes};
 pub use migrate::MIGRATIONS;

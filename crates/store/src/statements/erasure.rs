@@ -9,7 +9,7 @@ use mnemic_core::store::TombstoneChange;
 use mnemic_core::{Code, Error};
 use uuid::Uuid;
 
-use super::{action, conversation, exactly_one, limit as rows, participant, sequence};
+use super::{action, conversation, exactly_one, limit as rows, participant, sequence, showing};
 use crate::{Expect, Fields, Row, Statement, Step, Value, values};
 
 pub(crate) static LOOKUP_KEY: Statement = Statement::workspace(
@@ -79,6 +79,8 @@ pub(crate) static LIST_OWNED: Statement = Statement::workspace(
                        WHERE s.workspace_id = $1 AND s.id = o.item_id AND s.created_at <= $3)
             OR EXISTS (SELECT 1 FROM tool_invocations t
                        WHERE t.workspace_id = $1 AND t.id = o.item_id AND t.created_at <= $3)
+            OR EXISTS (SELECT 1 FROM metrics c
+                       WHERE c.workspace_id = $1 AND c.id = o.item_id AND c.created_at <= $3)
             OR EXISTS (SELECT 1 FROM scratchpads p
                        WHERE p.workspace_id = $1 AND p.id = o.item_id AND p.created_at <= $3)
             OR $3 IS NULL)
@@ -301,6 +303,7 @@ pub(crate) fn erase_user(
     steps.push(Step::new(&BLANK_AUDIT_OF_USER, values![user, until]).counted("audit_details"));
     steps.extend(action::blank(user, ERASED, until));
     steps.extend(sequence::blank(user, ERASED, until));
+    steps.push(showing::erase_of(user, until));
     let revoked = Step::new(&REVOKE_TOKENS, values![user, at, until]);
     let count = tokens.len() as u64;
     let stale = "tokens of the user changed meanwhile; try again";

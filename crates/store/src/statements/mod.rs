@@ -8,6 +8,7 @@ pub(crate) mod access;
 pub(crate) mod action;
 pub(crate) mod answer;
 pub(crate) mod audit;
+pub(crate) mod benchmark;
 pub(crate) mod conversation;
 pub(crate) mod edge;
 pub(crate) mod entity;
@@ -18,15 +19,18 @@ pub(crate) mod goal;
 pub(crate) mod intent;
 pub(crate) mod job;
 pub(crate) mod memory;
+pub(crate) mod metric;
 pub(crate) mod node;
 pub(crate) mod node_search;
 pub(crate) mod participant;
+pub(crate) mod pattern;
 pub(crate) mod profile;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod scratchpad;
 pub(crate) mod secret;
 pub(crate) mod sequence;
+pub(crate) mod showing;
 pub(crate) mod sighting;
 pub(crate) mod strategy;
 pub(crate) mod tally;
@@ -72,6 +76,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         goal::ALL,
         strategy::ALL,
         tool::ALL,
+        pattern::ALL,
+        showing::ALL,
         profile::ALL,
         scratchpad::ALL,
         timeline::ALL,
@@ -82,6 +88,8 @@ pub fn all() -> impl Iterator<Item = &'static Statement> {
         sequence::ALL,
         intent::ALL,
         tally::ALL,
+        metric::ALL,
+        benchmark::ALL,
     ]
     .into_iter()
     .flatten()

@@ -99,6 +99,9 @@ contents![
     "timeline",
     "domains",
     "policies",
+    "patterns",
+    "showings",
+    "minings",
     "audit",
     "jobs",
     "answers",
@@ -121,6 +124,8 @@ contents![
     "action_counts",
     "key_counts",
     "unmined",
+    "benchmarks",
+    "metrics",
 ];
 
 pub(crate) static ALL: &[&Statement] =

@@ -6,12 +6,13 @@ use mnemic_core::node::{Node, Slice};
 use mnemic_core::recall::ItemKind;
 use mnemic_core::store::Change;
 
+use super::pattern::add_pattern;
 use super::procedure::add_beside;
 use super::said::{add_learned, add_said};
 use super::sequence::add_done;
 use crate::statements::{
     access, action, answer, audit, edge, erasure, job, memory, node, review, run, secret, sequence,
-    sighting, timeline, tool, vector, walk,
+    showing, sighting, timeline, tool, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -64,6 +65,7 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
                 .push_all(tool::erase_of(id, *until))
                 .push_all(action::erase_of(id, *until))
                 .push_all(sequence::erase_of(id, *until))
+                .push(showing::erase_of(id, *until))
                 .touch_all(ItemKind::Turn)
         }
         Change::EraseUser { user, tokens, at, until } => {
@@ -99,7 +101,11 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         | Change::EraseProfile(_)
         | Change::AddScratchpad(_)
         | Change::UpdateScratchpad(_)
-        | Change::EraseScratchpad(_) => add_beside(batch, change),
+        | Change::EraseScratchpad(_)
+        | Change::AddMetric(_)
+        | Change::UpdateMetric(_)
+        | Change::EraseMetric(_)
+        | Change::PutBenchmark(_) => add_beside(batch, change),
         Change::LearnTurn { .. }
         | Change::LearnCall { .. }
         | Change::AddSighting { .. }
@@ -119,6 +125,11 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         | Change::CountPair { .. }
         | Change::TouchUnmined { .. }
         | Change::ForgetUnmined { .. } => add_done(batch, change),
+        Change::AddPattern(_)
+        | Change::UpdatePattern(_)
+        | Change::MoveMiningWindow { .. }
+        | Change::AddShowing(_)
+        | Change::SettleShowing { .. } => add_pattern(batch, change),
         Change::KeepAnswer(kept) => batch.push(answer::keep(kept)),
         Change::PutSecret(sealed) => batch.push(secret::put(sealed)),
         Change::RemoveSecret { name } => batch.push(secret::remove(name)),

@@ -1,5 +1,5 @@
 //! Changes of what stands beside the layers become steps of a batch: goals, strategies, tools,
-//! profiles and scratchpads.
+//! profiles, scratchpads and metrics.
 
 use mnemic_core::ids::{GoalId, StrategyId};
 use mnemic_core::recall::ItemKind;
@@ -8,7 +8,8 @@ use mnemic_core::strategy::Strategy;
 use uuid::Uuid;
 
 use crate::statements::{
-    answer, audit, edge, erasure, goal, profile, scratchpad, strategy, timeline, tool, vector,
+    answer, audit, benchmark, edge, erasure, goal, metric, profile, scratchpad, strategy, timeline,
+    tool, vector,
 };
 use crate::{Batch, Step};
 
@@ -41,6 +42,13 @@ pub(super) fn add_beside<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
         Change::EraseScratchpad(id) => {
             erase_beside(batch, *id, scratchpad::erase(*id).counted("scratchpads"))
         }
+        Change::AddMetric(new) => batch.push(metric::add(new)),
+        Change::UpdateMetric(changed) => batch.push(metric::update(changed)),
+        Change::EraseMetric(id) => {
+            batch.push(benchmark::erase_of(*id).counted("benchmarks"));
+            erase_beside(batch, id.0, metric::erase(*id).counted("metrics"))
+        }
+        Change::PutBenchmark(new) => batch.push(benchmark::put(new)),
         _ => batch,
     }
 }

@@ -6,6 +6,7 @@ use mnemic_core::edge::NewEdge;
 use mnemic_core::goal::{GoalStatus, NewGoal};
 use mnemic_core::grant::{Grant, Permission};
 use mnemic_core::memory::{MemoryPatch, NewMemory};
+use mnemic_core::metric::{EventFilter, NewMetric};
 use mnemic_core::node::{NewNode, NodePatch};
 use mnemic_core::policy::NewPolicy;
 use mnemic_core::principal::{Caller, MEMBER, Principal};
@@ -56,6 +57,7 @@ places! {
     "tool_invocations": "error" "input" "output" "conversation_id" "created_by";
     "profiles": "user_name" "preferences" "expertise" "communication_style" "metadata";
     "scratchpads": "agent" "content";
+    "metrics": "name" "key" "description" "event_filter" "created_by";
     "owners": "user_name";
     "tokens": "user_name" "agent";
     "conversations": "id" "title" "metadata" "created_by" "user_name";
@@ -159,6 +161,14 @@ async fn keep_for_oneself(w: &World, caller: &Caller) {
         ..NewStrategy::default()
     };
     w.mnemic.learn_strategy(caller, &strategy).await.unwrap();
+    let metric = NewMetric {
+        name: word("songs of"),
+        event_filter: EventFilter { action_types: vec![word("sing")], node_types: vec![] },
+        success_condition: "outcome == 'success'".to_owned(),
+        description: Some(word("how well they sing")),
+        ..NewMetric::default()
+    };
+    w.mnemic.create_metric(caller, &metric).await.unwrap();
     let profile = ProfilePatch {
         preferences: Some(json!({WORD: word("likes")})),
         expertise: Some(json!([word("knows")])),
@@ -256,6 +266,7 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     let receipt = w.mnemic.erase_user(&keyed(&operator, "k", "f"), WORD).await.unwrap();
     assert_eq!((receipt.counts["memories"], receipt.counts["nodes"]), (2, 2));
     assert_eq!((receipt.counts["turns"], receipt.counts["episodes"]), (2, 1));
+    assert_eq!(receipt.counts["metrics"], 1);
     assert_eq!(w.found(&operator, &query("plain song")).await, ["a plain memory"]);
     w.mnemic.flush_audit().await;
     expect_nowhere(w).await;

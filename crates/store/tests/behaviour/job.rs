@@ -74,7 +74,7 @@ pub(crate) async fn two_servers_run_a_due_job_once(w: World) {
     let (other, clock) = w.another_server();
     for _ in 0..5 {
         let (here, there) = tokio::join!(w.mnemic.run_due_jobs(), other.run_due_jobs());
-        assert_eq!(here.unwrap() + there.unwrap(), 7, "all but reembed and rollup");
+        assert_eq!(here.unwrap() + there.unwrap(), 9, "all but reembed and rollup");
         assert_eq!(w.mnemic.run_due_jobs().await.unwrap(), 0);
         assert_eq!(other.run_due_jobs().await.unwrap(), 0);
         w.clock.forward(DAY + TICK);
@@ -245,7 +245,9 @@ pub(crate) async fn an_unknown_job_is_named(w: World) {
     let refused = seen(w.mnemic.run_job(&w.operator, "tidy", false).await);
     assert_eq!(refused.0, "invalid_field");
     assert!(
-        refused.1.contains("`tidy` is not one of audit-retention, cleanup, consolidate, decay, "),
+        refused.1.contains(
+            "`tidy` is not one of audit-retention, benchmarks, cleanup, consolidate, decay, "
+        ),
         "{}",
         refused.1
     );

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use mnemic_core::conversation::NewTurn;
 use mnemic_core::memory::{MemoryFilter, NewMemory};
+use mnemic_core::metric::NewMetric;
 use mnemic_core::node::NewNode;
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{Caller, Principal};
@@ -10,11 +11,21 @@ use mnemic_core::tool::NewInvocation;
 use mnemic_store::Statement;
 use serde_json::json;
 
+use crate::metric::{Session, metric};
 use crate::world::{DAY, World, fact, text};
 
 /// So often each job is killed, at each of its writes in turn, before and behind it.
 const KILLS: usize = 20;
-const JOBS: &[&str] = &["consolidate", "rollup", "decay", "cleanup", "strategies", "promote"];
+const JOBS: &[&str] = &[
+    "consolidate",
+    "rollup",
+    "decay",
+    "cleanup",
+    "strategies",
+    "promote",
+    "benchmarks",
+    "sequences",
+];
 /// Longer than the lease.
 const PAUSE: SignedDuration = SignedDuration::from_mins(2);
 const CONVERSATIONS: &[&str] = &["a", "b", "c"];
@@ -39,6 +50,11 @@ figures! {
     "unlearned": "(SELECT count(*) FROM turns t WHERE t.workspace_id = $1 AND t.learned_at IS NULL)";
     "strategies": "(SELECT 1000 * count(*) + coalesce(sum(s.success_count), 0) FROM strategies s WHERE s.workspace_id = $1)";
     "uncalled": "(SELECT count(*) FROM tool_invocations i WHERE i.workspace_id = $1 AND i.learned_at IS NULL)";
+    "sequences": "(SELECT 1000 * count(*) + coalesce(sum(s.action_count), 0) FROM sequences s WHERE s.workspace_id = $1)";
+    "counts": "(SELECT coalesce(sum(c.sequences), 0) FROM key_counts c WHERE c.workspace_id = $1)";
+    "ungrouped": "(SELECT count(*) FROM actions a WHERE a.workspace_id = $1 AND a.sequence_id IS NULL)";
+    "benchmarks": "(SELECT count(*) FROM benchmarks b WHERE b.workspace_id = $1)";
+    "values": "(SELECT round(coalesce(sum(b.value * b.sample_count), 0) * 1000000000) FROM benchmarks b WHERE b.workspace_id = $1)";
     "archived": "(SELECT count(*) FROM conversations c WHERE c.workspace_id = $1 AND c.archived_at IS NOT NULL)";
 }
 
@@ -87,6 +103,19 @@ async fn fill(w: &World, who: &Principal) {
     w.mnemic.create_memory(&caller, new).await.unwrap();
     let known = NewMemory { channel: Some("harbour".to_owned()), ..fact("cranes are yellow") };
     w.mnemic.create_memory(&caller, known).await.unwrap();
+    let long_ago = w.now() - DAY;
+    for (name, actions, success) in [("s1", 3, true), ("s2", 5, false)] {
+        let session = Session { last_at: long_ago, ..w.session(name, actions, success) };
+        w.play(who, session).await;
+    }
+    w.mnemic.run_job(who, "sequences", false).await.unwrap();
+    // These are left to the job.
+    for (name, actions, success) in [("s3", 2, true), ("s4", 4, false)] {
+        let session = Session { last_at: long_ago, ..w.session(name, actions, success) };
+        w.play(who, session).await;
+    }
+    let over_a_year = NewMetric { window_days: Some(365), ..metric("m", "action_count < 5") };
+    w.mnemic.create_metric(&caller, &over_a_year).await.unwrap();
 }
 
 /// All that a job leaves behind, as far as it can be compared.

@@ -9,6 +9,7 @@
 mod access;
 mod action;
 mod audit;
+mod benchmark;
 mod canary;
 mod citation;
 mod context;
@@ -29,13 +30,16 @@ mod job;
 mod kill;
 mod learning;
 mod memory;
+mod metric;
 mod model;
 mod node;
 mod participant;
+mod pattern;
 mod place;
 mod profile;
 mod promotion;
 mod recall;
+mod replay;
 mod review;
 mod rollup;
 mod secret;
@@ -172,6 +176,26 @@ macro_rules! behaviour {
                 a_timeline_is_cut_into_pages_without_gaps_or_repeats
                 events_follow_their_record_behind_a_border
                 what_matters_more_is_said_to
+            }
+            behaviour! { in metric, $open:
+                built_in_metrics_are_switched_off_and_not_deleted
+                a_metric_is_made_changed_and_deleted
+                what_is_wrong_with_a_metric_is_named
+                one_name_at_sixteen_hands_is_one_metric
+                metrics_have_a_limit_and_are_listed_page_by_page
+                a_value_is_of_the_window_and_the_filter
+                a_sequence_counts_until_its_window_has_passed
+                the_baseline_is_the_first_fifty
+                two_windows_and_two_metrics_are_compared
+                the_way_that_actions_come_in_moves_no_metric
+            }
+            behaviour! { in benchmark, $open:
+                a_day_has_one_benchmark_of_each_active_metric
+                a_trend_is_cut_into_pages_and_by_days
+                no_night_is_passed_over
+                two_servers_write_a_benchmark_once
+                utilization_is_of_sequences_that_were_warned
+                the_night_lets_patterns_go_before_it_measures
             }
             behaviour! { in token, $open:
                 a_token_speaks_for_what_it_was_made_for
@@ -405,6 +429,21 @@ macro_rules! behaviour {
                 what_was_inferred_fades_week_by_week
                 conversations_are_archived_and_come_back_when_spoken_in
                 what_faded_away_goes_unless_something_is_about_it
+            }
+            behaviour! { in pattern, $open:
+                five_runs_and_sixty_percent_make_a_pattern
+                a_pattern_is_moved_and_superseded_when_it_shifts
+                what_leaves_the_window_counts_no_more
+                a_pattern_fades_and_goes_unless_it_is_seen
+                what_concerns_an_action_is_told_before_it
+                what_is_wrong_with_a_wish_for_patterns_is_named
+                what_comes_of_a_warning_is_measured
+                patterns_are_mined_once_and_notes_are_not_lost
+                patterns_are_listed_in_every_order
+            }
+            behaviour! { in replay, $open:
+                patterns_are_those_that_counting_finds_in_any_order
+                real_runs_give_the_patterns_that_counting_finds
             }
             behaviour! { in kill, $open:
                 a_kill_at_any_step_of_a_job_leaves_the_rest_to_the_next_run

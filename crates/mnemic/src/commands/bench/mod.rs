@@ -14,6 +14,7 @@ mod report;
 mod score;
 mod stage;
 mod start;
+mod telemetry;
 mod traverse;
 mod writes;
 
@@ -53,6 +54,8 @@ enum Bench {
     Locomo(LocomoArgs),
     /// The assembled context against the embedding of its query alone
     Context(RecallArgs),
+    /// Mining what is new against mining all, and a capture against a bare insert
+    Telemetry(TelemetryArgs),
 }
 
 #[derive(Debug, Args)]
@@ -129,6 +132,25 @@ struct TraverseArgs {
 }
 
 #[derive(Debug, Args)]
+struct TelemetryArgs {
+    /// How many actions there are
+    #[arg(long, default_value_t = 1_000_000)]
+    actions: usize,
+    /// How many more come then
+    #[arg(long, default_value_t = 1_000)]
+    more: usize,
+    /// How many captures are measured
+    #[arg(long, default_value_t = 500)]
+    rounds: usize,
+    /// Measure in a new workspace of this PostgreSQL database, as prepared by `db setup`
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
+    /// Where the embedded store is made [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 struct MigrateArgs {
     #[command(flatten)]
     store: StoreArgs,
@@ -178,6 +200,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
         Bench::Context(args) => context::run(common, args).await?,
+        Bench::Telemetry(args) => telemetry::run(common, args).await?,
     };
     report.print(common.json);
     if args.check { report.require() } else { Ok(()) }

@@ -105,6 +105,19 @@ impl Stage {
         let api = Api::new(&instance.owner.url, &self.dir)?;
         Ok(Served { instance, api })
     }
+
+    /// The same for whoever has this token, on a database if one is named.
+    pub async fn serve_for(&self, token: &str, database: Option<&str>) -> Result<Served> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let plan = Plan { listener, permanent: true, fetch: Fetch::Allowed };
+        let home = match database {
+            Some(url) => Home::Database(url.to_owned()),
+            None => self.lock()?.into(),
+        };
+        let instance = Instance::start(&self.config, &self.dir, home, plan).await?;
+        let api = Api::with_token(&instance.owner.url, token.to_owned())?;
+        Ok(Served { instance, api })
+    }
 }
 
 pub struct Opened {
@@ -129,7 +142,10 @@ pub struct Api {
 
 impl Api {
     pub fn new(url: &str, dir: &DataDir) -> Result<Self> {
-        let token = dir.token().context("the store has no token")?;
+        Self::with_token(url, dir.token().context("the store has no token")?)
+    }
+
+    fn with_token(url: &str, token: String) -> Result<Self> {
         let http = reqwest::Client::builder().no_proxy().build()?;
         Ok(Self { http, root: format!("{url}{}", crate::commands::OWN), token })
     }

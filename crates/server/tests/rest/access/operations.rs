@@ -4,6 +4,9 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
+/// The id of the metric `task_success_rate`, in every workspace.
+const RATE: &str = "6d6e656d-6963-8000-8000-000000000001";
+
 /// What an operation is about.
 pub(super) struct Place<'p> {
     /// A word of every text in the domain, and of no other.
@@ -131,6 +134,14 @@ pub(super) const OPERATIONS: &[Operation] = operations![
     "find a strategy" Find Nothing |p|
         POST "strategies/search", Some(json!({"task": p.canary, "limit": 100}));
         "strategy_find" json!({"task": p.canary, "limit": 100});
+    "metrics" Glance Nothing |_p|
+        GET "metrics?limit=200", None; "memory_metric_list" json!({"limit": 200});
+    "trend" Glance Nothing |_p|
+        GET format!("metrics/{RATE}/benchmarks"), None;
+        "memory_benchmark_get" json!({"metric_id": RATE});
+    "comparison" Glance Nothing |_p|
+        POST "benchmarks/compare", Some(json!({"metric_ids": [RATE, RATE]}));
+        "memory_benchmark_compare" json!({"metric_ids": [RATE, RATE]});
     "timeline" Find Nothing |_p|
         GET "timeline?limit=200", None; "timeline_list" json!({"limit": 200});
     "domains" Find Nothing |_p| GET "domains", None; "domain_list" json!({});

@@ -121,6 +121,11 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO domains VALUES ('{ws}', 'd', NULL, 'test', {at});
          INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,
              'test', {at}, {at}, 1);
+         INSERT INTO patterns VALUES ('{ws}', gen_random_uuid(), 'a', 'n', 'e', 5, 5, 5, 5, 'text',
+             NULL, NULL, false, NULL, {at}, {at}, {at}, NULL, 1);
+         INSERT INTO showings SELECT '{ws}', gen_random_uuid(), id, 'a', 'n', 'e', 's', false, {at},
+             NULL, NULL, NULL FROM patterns WHERE workspace_id = '{ws}';
+         INSERT INTO minings VALUES ('{ws}', 1);
          INSERT INTO jobs VALUES ('{ws}', 'j', 1, NULL, NULL, NULL, NULL, 0, NULL, 0);
          INSERT INTO audit VALUES ('{ws}', gen_random_uuid(), {at}, 'o', gen_random_uuid(), 'r',
              NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);
@@ -167,6 +172,10 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO action_counts VALUES ('{ws}', 'type', '', 1, 1);
          INSERT INTO key_counts VALUES ('{ws}', 'type', '', '', 1, 1, {at});
          INSERT INTO unmined VALUES ('{ws}', 'type', '', 1);
+         INSERT INTO metrics VALUES ('{ws}', gen_random_uuid(), 'key', 'Key', false, '{{}}', NULL,
+             'rate', 7, NULL, true, 'test', {at}, {at}, 1);
+         INSERT INTO benchmarks SELECT '{ws}', gen_random_uuid(), id, 1, NULL, NULL, NULL, 0, 7, {at}
+             FROM metrics WHERE workspace_id = '{ws}';
          INSERT INTO word_statistics VALUES ('{ws}', 1, 1, 'memory');
          INSERT INTO word_terms VALUES ('{ws}', 'term', 1, 'memory');
          INSERT INTO word_postings SELECT '{ws}', 'term', id, 1, 1, 'memory' FROM memories

@@ -1,0 +1,226 @@
+//! What telemetry costs: mining what is new against mining all there is, and the capture of one
+//! action over REST against a bare insert that is as durable.
+//!
+//! Grouping and mining are measured without a server in front, since nobody waits for them. A
+//! capture is measured from the socket, by turns with the bare insert, because how long a disk takes
+//! to confirm changes by the minute. The model is switched off: it works behind both.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use jiff::{SignedDuration, Timestamp};
+use mnemic_core::action::{ACTIONS_AT_ONCE_MAX, NewAction, Outcome};
+use mnemic_core::principal::{ADMIN, Caller, Principal};
+use mnemic_core::token::NewToken;
+use mnemic_recall::synthetic::Noise;
+use mnemic_store::yardstick::BareInserts;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::TelemetryArgs;
+use super::report::{Report, Target, median};
+use super::stage::{Opened, Stage};
+use crate::config::{CommonArgs, Provider};
+use crate::output;
+
+/// Mining what is new costs no more than this of mining all.
+const SHARE_MAX: f64 = 0.01;
+/// A capture takes no longer than so many bare inserts.
+const TIMES_MAX: f64 = 1.5;
+const ACTIONS_PER_RUN: usize = 10;
+const ACTION_TYPES: u64 = 40;
+const NODE_TYPES: u64 = 5;
+/// Runs are spread over so many days.
+const DAYS: i64 = 80;
+const WARM_UP: usize = 50;
+
+pub async fn run(common: &CommonArgs, args: &TelemetryArgs) -> Result<Report> {
+    let mut stage = Stage::new(common, args.dir.as_deref())?;
+    stage.config.embedding.provider = Provider::Off;
+    let engine = if args.store.is_some() { "PostgreSQL" } else { "embedded" };
+    let opened = open(&stage, args).await?;
+    let (who, token) = new_workspace(&opened).await?;
+    let measured = measure_mining(&opened, &who, args).await;
+    opened.mnemic.close().await;
+    drop(opened);
+    let captured = match &measured {
+        Ok(_) => Some(measure_captures(&stage, &who, &token, args).await),
+        Err(_) => None,
+    };
+    // It is the bench's own, whatever else the store holds.
+    let opened = open(&stage, args).await?;
+    opened.store.erase_workspace(who.workspace_id).await?;
+    opened.mnemic.close().await;
+    let (all, more) = measured?;
+    let Some(captured) = captured else { bail!("no capture was measured") };
+    let captured = captured?;
+
+    let subject = format!("{} actions and {} more, {engine}", args.actions, args.more);
+    let mut report = Report::new("telemetry", subject);
+    for (name, passes) in [("all", &all), ("more", &more)] {
+        report.add(format!("grouping and counting {name}, s"), passes.grouping);
+        report.add(format!("mining {name}, s"), passes.mining);
+    }
+    report.promise("both passes, more / all", more.both() / all.both(), Target::AtMost(SHARE_MAX));
+    let share = more.mining / all.both();
+    report.promise("mining more / both passes over all", share, Target::AtMost(SHARE_MAX));
+    report.add("mining more / mining all", more.mining / all.mining);
+    report.add("bare insert, ms", median(&captured.bare));
+    report.add("capture over REST, ms", median(&captured.over_rest));
+    let times = median(&captured.over_rest) / median(&captured.bare);
+    report.promise("capture over REST / bare insert", times, Target::AtMost(TIMES_MAX));
+    Ok(report)
+}
+
+async fn open(stage: &Stage, args: &TelemetryArgs) -> Result<Opened> {
+    match &args.store {
+        Some(url) => stage.open_database(url).await,
+        None => stage.open().await,
+    }
+}
+
+async fn new_workspace(opened: &Opened) -> Result<(Principal, String)> {
+    let name = format!("bench-{}", Uuid::new_v4());
+    let caller = Caller::new(opened.principal.clone());
+    opened.mnemic.create_workspace(&caller, &name).await?;
+    let wish = NewToken { workspace: Some(name), role: ADMIN.to_owned(), ..NewToken::default() };
+    let (_, secret) = opened.mnemic.create_token(&opened.principal, wish).await?;
+    let principal = opened.mnemic.authenticate(secret.reveal()).await?;
+    Ok((principal, secret.reveal().to_owned()))
+}
+
+/// How long both passes took, in seconds.
+struct Passes {
+    grouping: f64,
+    mining: f64,
+}
+
+impl Passes {
+    fn both(&self) -> f64 {
+        self.grouping + self.mining
+    }
+}
+
+async fn measure_mining(
+    opened: &Opened,
+    who: &Principal,
+    args: &TelemetryArgs,
+) -> Result<(Passes, Passes)> {
+    output::note(&format!("Reporting {} actions", args.actions));
+    let mut maker = Maker { noise: Noise(1), runs: 0 };
+    let now = Timestamp::now();
+    let step = SignedDuration::from_hours(24 * DAYS)
+        / i32::try_from((args.actions / ACTIONS_PER_RUN).max(1))?;
+    let start = now - SignedDuration::from_hours(24 * (DAYS + 1));
+    report(opened, who, maker.runs(args.actions, start, step)).await?;
+    output::note("Grouping and mining them");
+    let all = pass(opened, who).await?;
+    let recent = now - SignedDuration::from_hours(1);
+    report(opened, who, maker.runs(args.more, recent, SignedDuration::ZERO)).await?;
+    let more = pass(opened, who).await?;
+    Ok((all, more))
+}
+
+async fn report(opened: &Opened, who: &Principal, actions: Vec<NewAction>) -> Result<()> {
+    let caller = Caller::new(who.clone());
+    for portion in actions.chunks(ACTIONS_AT_ONCE_MAX) {
+        opened.mnemic.record_actions(&caller, portion).await?;
+    }
+    Ok(())
+}
+
+async fn pass(opened: &Opened, who: &Principal) -> Result<Passes> {
+    let started = Instant::now();
+    let grouped = opened.mnemic.run_job(who, "sequences", false).await?;
+    let grouping = started.elapsed().as_secs_f64();
+    let started = Instant::now();
+    let mined = opened.mnemic.run_job(who, "patterns", false).await?;
+    let mining = started.elapsed().as_secs_f64();
+    if grouped.changed == 0 || mined.changed == 0 {
+        bail!("nothing was grouped ({}) or mined ({})", grouped.changed, mined.changed);
+    }
+    Ok(Passes { grouping, mining })
+}
+
+/// Makes runs up: of each action some fail, each in its own way.
+struct Maker {
+    noise: Noise,
+    runs: usize,
+}
+
+impl Maker {
+    fn runs(&mut self, actions: usize, start: Timestamp, step: SignedDuration) -> Vec<NewAction> {
+        let mut made = Vec::with_capacity(actions);
+        while made.len() < actions {
+            let run = i32::try_from(made.len() / ACTIONS_PER_RUN).unwrap_or(i32::MAX);
+            let at = start + step * run;
+            let session = format!("run-{}", self.runs);
+            self.runs += 1;
+            let room = (actions - made.len()).min(ACTIONS_PER_RUN);
+            for (_, second) in (0..room).zip(0..) {
+                made.push(self.action(&session, at + SignedDuration::from_secs(second)));
+            }
+        }
+        made
+    }
+
+    fn action(&mut self, session: &str, at: Timestamp) -> NewAction {
+        let kind = self.noise.below(ACTION_TYPES);
+        let failed = self.noise.below(ACTION_TYPES) < kind;
+        NewAction {
+            node_type: Some(format!("node_{}", self.noise.below(NODE_TYPES))),
+            outcome: if failed { Outcome::Failure } else { Outcome::Success },
+            error_code: failed
+                .then(|| format!("Cause{}Error", ["A", "B", "C"][self.noise.below(3) as usize])),
+            latency_ms: Some(12),
+            at: Some(at),
+            ..NewAction::new(session, format!("action_{kind}"))
+        }
+    }
+}
+
+/// How long each took, in milliseconds.
+#[derive(Default)]
+struct Captures {
+    bare: Vec<f64>,
+    over_rest: Vec<f64>,
+}
+
+async fn measure_captures(
+    stage: &Stage,
+    who: &Principal,
+    token: &str,
+    args: &TelemetryArgs,
+) -> Result<Captures> {
+    output::note("Capturing one at a time");
+    let bare = match &args.store {
+        Some(url) => BareInserts::database(url, who.workspace_id.0).await?,
+        None => BareInserts::embedded(&stage.dir.path().join("bare.db"))?,
+    };
+    let served = stage.serve_for(token, args.store.as_deref()).await?;
+    let measured = async {
+        let mut line = served.api.line("actions").await?;
+        let mut captures = Captures::default();
+        for round in 0..WARM_UP + args.rounds.max(1) {
+            let body = json!({
+                "session_id": format!("captured-{}", round / ACTIONS_PER_RUN),
+                "agent_id": "bench", "action_type": "bare_insert", "node_type": "thing",
+                "outcome": "success",
+            });
+            let started = Instant::now();
+            line.post(&body.to_string()).await?;
+            let over_rest = started.elapsed().as_secs_f64() * 1e3;
+            let started = Instant::now();
+            bare.insert(Uuid::now_v7()).await?;
+            let inserted = started.elapsed().as_secs_f64() * 1e3;
+            if round >= WARM_UP {
+                captures.over_rest.push(over_rest);
+                captures.bare.push(inserted);
+            }
+        }
+        anyhow::Ok(captures)
+    };
+    let measured = measured.await;
+    served.instance.stop().await;
+    measured
+}
