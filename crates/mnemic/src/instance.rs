@@ -193,7 +193,7 @@ fn background(mnemic: &Arc<Mnemic>, permanent: bool) -> JoinSet<()> {
         if !permanent {
             tokio::time::sleep(PASSING_PAUSE).await;
         }
-        jobs.run_jobs().await;
+        tokio::join!(jobs.run_jobs(), jobs.follow_actions());
     });
     tasks
 }

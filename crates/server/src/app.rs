@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -15,6 +15,7 @@ use mnemic_core::embed::EmbedderSlot;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 
+use crate::capture;
 use crate::http::auth::{Gate, meter, require_token};
 use crate::http::body::{self, BodyOptions};
 use crate::http::load::{Places, hurry, shed};
@@ -115,12 +116,24 @@ fn v1(gate: &Gate, limits: &Limits, places: &Places) -> (Router, OpenApi) {
         // An address that leads nowhere asks for a token, too.
         .route("/v1", any(rest::no_such_address))
         .route("/v1/{*path}", any(rest::no_such_address))
+        .layer(from_fn_with_state(Arc::clone(&gate.mnemic), capture::layer))
         .layer(from_fn(rest::own_workspace_only))
         .layer(from_fn_with_state(gate.clone(), require_token))
-        .layer(from_fn_with_state(limits.body, body::guard))
+        .layer(from_fn_with_state(limits.body, guard))
         .layer(from_fn_with_state(places.clone(), shed))
         .with_state(Arc::clone(&gate.mnemic));
     (router, document)
+}
+
+/// Reports of what agents did come in batches, and may be so many times as large as others.
+const BULK_FACTOR: usize = 8;
+
+async fn guard(State(options): State<BodyOptions>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_bulk = path.ends_with("/actions") || path == rest::TRACES;
+    let factor = if is_bulk { BULK_FACTOR } else { 1 };
+    let options = BodyOptions { bytes_max: options.bytes_max.saturating_mul(factor), ..options };
+    body::guard(State(options), request, next).await
 }
 
 /// The same limits for MCP, which refuses in its own form what has no token or is too large.

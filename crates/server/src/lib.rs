@@ -1,8 +1,10 @@
 //! The surfaces: thin adapters over core, none of which imports another.
 
 mod app;
+pub mod capture;
 pub mod http;
 pub mod mcp;
+mod otlp;
 mod proxy;
 mod rest;
 pub mod wire;

@@ -4,6 +4,7 @@
 //! arguments, bodies or anything that a user said: a failure is kept as a short key
 //! ([`code::normalise`]). One that is reported again under its id counts once.
 
+mod capture;
 pub mod code;
 
 use std::collections::HashMap;
@@ -11,6 +12,8 @@ use std::collections::HashMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+pub use capture::{Deed, Failure, Subject};
 
 use crate::Mnemic;
 use crate::clock::micros;
@@ -236,6 +239,11 @@ impl Mnemic {
         self.store.commit(principal.scope(), vec![Change::AddAction(action)]).await?;
         self.kick.touch(principal.scope());
         Ok(())
+    }
+
+    /// Whether an action would be taken, for those who report many and leave out what would not.
+    pub fn check_action(&self, new: &NewAction) -> Result<()> {
+        new.check(self.clock.now())
     }
 
     /// What agents did, the latest first.

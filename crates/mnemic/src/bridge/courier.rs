@@ -30,6 +30,8 @@ pub(super) struct Courier<C> {
     /// The version that `initialize` agreed on.
     agreed: Mutex<Option<String>>,
     lines: mpsc::Sender<Vec<u8>>,
+    /// This process, as the session that its calls are part of.
+    session: String,
 }
 
 /// Why an attempt did not bring an answer.
@@ -59,7 +61,15 @@ impl<C: Connect> Courier<C> {
             .read_timeout(SILENCE_MAX)
             .build()
             .context("the HTTP client could not be made")?;
-        Ok(Self { connect: Arc::new(connect), http, patience, agreed: Mutex::default(), lines })
+        let session = Uuid::new_v4().to_string();
+        Ok(Self {
+            connect: Arc::new(connect),
+            http,
+            patience,
+            agreed: Mutex::default(),
+            lines,
+            session,
+        })
     }
 
     /// Every request is answered, with an error if nothing else.
@@ -109,6 +119,7 @@ impl<C: Connect> Courier<C> {
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream")
             .header("idempotency-key", key)
+            .header(mnemic_server::capture::SESSION, &self.session)
             .body(message.body.clone())
             .send()
             .await

@@ -1,5 +1,6 @@
 //! The command line: one file per noun says what its commands take; this one, which there are.
 
+mod action;
 mod archive;
 mod audit;
 mod backup;
@@ -33,6 +34,7 @@ mod workspace;
 use clap::{Parser, Subcommand};
 use uuid::Uuid;
 
+pub use action::{ActionArgs, ActionCommand, ActionListArgs, SequenceCommand, SequenceListArgs};
 pub use archive::{ExportArgs, ImportArgs};
 pub use audit::AuditArgs;
 pub use backup::BackupArgs;
@@ -130,6 +132,12 @@ pub enum Command {
     Pattern(PatternCommand),
     /// Print what to know before an action
     Inject(InjectArgs),
+    /// Report and show what agents did
+    #[command(subcommand)]
+    Action(ActionCommand),
+    /// Show what agents did in one go
+    #[command(subcommand)]
+    Sequence(SequenceCommand),
     /// Read and change the profiles of users
     #[command(subcommand)]
     Profile(ProfileCommand),

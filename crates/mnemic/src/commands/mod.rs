@@ -1,5 +1,6 @@
 //! The commands, one file per noun.
 
+mod action;
 mod archive;
 mod audit;
 mod backup;
@@ -90,6 +91,8 @@ async fn dispatch(client: &Client, common: &CommonArgs, command: Command) -> Res
         Command::Tool(command) => tool::run(client, common, command).await,
         Command::Pattern(command) => pattern::run(client, common, command).await,
         Command::Inject(args) => pattern::inject(client, common, args).await,
+        Command::Action(command) => action::run(client, common, command).await,
+        Command::Sequence(command) => action::sequences(client, common, command).await,
         Command::Profile(command) => profile::run(client, command).await,
         Command::Scratchpad(command) => scratchpad::run(client, common, command).await,
         Command::Timeline(args) => timeline::run(client, common, args).await,

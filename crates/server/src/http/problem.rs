@@ -128,6 +128,8 @@ fn causes(error: &dyn std::error::Error) -> String {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = (status(self.code), Json(self.body())).into_response();
+        // For whoever writes down how a request ended.
+        response.extensions_mut().insert(self.code);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if self.code.kind() == Kind::Unauthenticated {

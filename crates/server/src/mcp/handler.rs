@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::request::Parts;
+use mnemic_core::action::{Deed, Failure, Subject};
 use mnemic_core::principal::{Caller, Principal, RetryKey};
-use mnemic_core::{Error, Kind, Mnemic};
+use mnemic_core::{Code, Error, Kind, Mnemic};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
@@ -16,10 +18,12 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use super::edge::IDEMPOTENCY_KEY;
-use super::tool::Table;
+use super::tool::{Called, Table, Tool};
 use super::{Profile, prompt, resource};
+use crate::capture;
 
 #[derive(Clone)]
 pub(super) struct Surface {
@@ -30,6 +34,44 @@ pub(super) struct Surface {
 impl Surface {
     pub(super) fn new(mnemic: Arc<Mnemic>, tools: Arc<Table>) -> Self {
         Self { mnemic, tools }
+    }
+
+    /// Writes a call down before its result goes out.
+    async fn capture(
+        &self,
+        context: &RequestContext<RoleServer>,
+        principal: &Principal,
+        tool: &Tool,
+        mut targets: Vec<Uuid>,
+        called: &Called,
+    ) {
+        let Some(kind) = capture::Kind::of_tool(tool.name) else { return };
+        targets.extend(capture::made(called.result.structured_content.as_ref()));
+        let deed = Deed {
+            session_id: parts(context).ok().and_then(|parts| capture::session(&parts.headers)),
+            agent_id: None,
+            action_type: kind.action_type,
+            subject: kind.subject,
+            targets,
+            failure: called.failed.map(Failure::Code),
+            latency: called.latency,
+        };
+        self.mnemic.capture(principal, deed).await;
+    }
+
+    /// A tool that does not exist is a dead end; how it was called stays unsaid.
+    async fn capture_dead_end(&self, context: &RequestContext<RoleServer>) {
+        let (Ok(caller), Ok(parts)) = (caller(context, None), parts(context)) else { return };
+        let deed = Deed {
+            session_id: capture::session(&parts.headers),
+            agent_id: None,
+            action_type: "unknown_tool".to_owned(),
+            subject: Subject::Noun("tool"),
+            targets: vec![],
+            failure: Some(Failure::Code(Code::NotFound)),
+            latency: Duration::ZERO,
+        };
+        self.mnemic.capture(&caller.principal, deed).await;
     }
 
     /// What an agent is told about memory before it sees a single tool.
@@ -75,15 +117,20 @@ impl ServerHandler for Surface {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let tool = self.tools.find(&request.name).ok_or_else(|| {
-            ErrorData::invalid_params(
+        let Some(tool) = self.tools.find(&request.name) else {
+            self.capture_dead_end(&context).await;
+            return Err(ErrorData::invalid_params(
                 format!("unknown tool: {}; tools/list names those that exist", request.name),
                 None,
-            )
-        })?;
+            ));
+        };
         let arguments = request.arguments.unwrap_or_default();
         let caller = caller(&context, Some((tool.name, &arguments)))?;
-        Ok(tool.call(Arc::clone(&self.mnemic), caller, arguments).await.into())
+        let principal = caller.principal.clone();
+        let named = capture::targets(&arguments);
+        let called = tool.call(Arc::clone(&self.mnemic), caller, arguments).await;
+        self.capture(&context, &principal, tool, named, &called).await;
+        Ok(called.result.into())
     }
 
     async fn list_prompts(

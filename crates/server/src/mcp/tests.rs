@@ -128,3 +128,14 @@ fn the_toggle_takes_no_arguments() {
         }
     }
 }
+
+#[test]
+fn every_tool_that_is_captured_has_a_twin_over_rest() {
+    let table = Table::new(true);
+    for tool in listed(&table, Profile::Full) {
+        let name = table.find(tool["name"].as_str().unwrap()).unwrap().name;
+        if crate::capture::Kind::of_tool(name).is_some() {
+            assert!(crate::capture::twins().any(|twin| twin == name), "{name}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mnemic_core::principal::Caller;
 use mnemic_core::{Code, Error, Kind, Mnemic, Result};
@@ -32,6 +32,13 @@ pub(super) struct Reply<T> {
 struct Finished {
     structured: Value,
     text: String,
+}
+
+/// A call that has ended.
+pub(super) struct Called {
+    pub(super) result: CallToolResult,
+    pub(super) failed: Option<Code>,
+    pub(super) latency: Duration,
 }
 
 type Pending = Pin<Box<dyn Future<Output = Result<Finished>> + Send>>;
@@ -120,19 +127,20 @@ impl Tool {
         mnemic: Arc<Mnemic>,
         caller: Caller,
         arguments: JsonObject,
-    ) -> CallToolResult {
+    ) -> Called {
         let started = Instant::now();
-        let (result, outcome) = match (self.run)(mnemic, caller, arguments).await {
-            Ok(done) if self.verbatim => (success(done), "ok"),
+        let (result, failed) = match (self.run)(mnemic, caller, arguments).await {
+            Ok(done) if self.verbatim => (success(done), None),
             Ok(done) => {
                 let structured = schema::without_nulls(done.structured);
-                (success(Finished { structured, ..done }), "ok")
+                (success(Finished { structured, ..done }), None)
             }
-            Err(e) => (failure(self.name, &e), e.code().word()),
+            Err(e) => (failure(self.name, &e), Some(e.code())),
         };
+        let (latency, outcome) = (started.elapsed(), failed.map_or("ok", Code::word));
         metrics::histogram!("mnemic_mcp_tool_seconds", "tool" => self.name, "outcome" => outcome)
-            .record(started.elapsed().as_secs_f64());
-        result
+            .record(latency.as_secs_f64());
+        Called { result, failed, latency }
     }
 
     fn listing(&self, name: Cow<'static, str>) -> model::Tool {

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use mnemic_core::action::Failure;
 use mnemic_core::{Code, Error, Kind};
 use serde_json::json;
 
@@ -26,6 +27,12 @@ impl Fault {
             other => status(other),
         };
         Self { status, code: code.word(), detail: detail.into() }
+    }
+
+    /// How it counts as the end of an action.
+    pub(super) fn failure(&self) -> Failure {
+        let code = Code::ALL.iter().find(|code| code.word() == self.code);
+        code.map_or(Failure::Status(self.status.as_u16()), |code| Failure::Code(*code))
     }
 
     /// The upstream took too long.

@@ -14,13 +14,14 @@ mod pump;
 mod request;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use mnemic_core::action::{Deed, Failure, Subject};
 use mnemic_core::context::{Context, ContextRequest};
 use mnemic_core::language::{Relay, Relayed, Route};
 use mnemic_core::principal::{Caller, Principal};
@@ -107,7 +108,17 @@ impl Proxy {
         let (context, skipped) = self.context(&principal, &wishes, &chat, &conversation).await;
         let outgoing = chat.with(&context.text);
         let relay = Relay { route: Route::ChatCompletions, body: Some(outgoing) };
-        let relayed = self.relay(&principal, relay).await?;
+        let started = Instant::now();
+        let relayed = self.relay(&principal, relay).await;
+        if wishes.mode != Mode::Off {
+            let failure = match &relayed {
+                Ok(relayed) => (relayed.status >= 400).then_some(Failure::Status(relayed.status)),
+                Err(fault) => Some(fault.failure()),
+            };
+            let deed = deed(&wishes, &conversation, failure, started.elapsed());
+            self.mnemic.capture(&principal, deed).await;
+        }
+        let relayed = relayed?;
         let run_id = format!("chat-{}", Uuid::new_v4());
         let is_kept = wishes.mode == Mode::Write && (200..300).contains(&relayed.status);
         let exchange = is_kept.then(|| Exchange {
@@ -202,6 +213,19 @@ impl Proxy {
             }
         });
         headers::response(status, headers, Body::new(body))
+    }
+}
+
+/// A chat is one action of its conversation.
+fn deed(wishes: &Wishes, conversation: &str, failure: Option<Failure>, latency: Duration) -> Deed {
+    Deed {
+        session_id: Some(conversation.to_owned()),
+        agent_id: wishes.agent.clone(),
+        action_type: "chat".to_owned(),
+        subject: Subject::Noun("conversation"),
+        targets: vec![],
+        failure,
+        latency,
     }
 }
 

@@ -35,7 +35,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Auth {
     }
 }
 
-fn principal(parts: &Parts) -> Result<Principal> {
+pub(super) fn principal(parts: &Parts) -> Result<Principal> {
     let found = parts.extensions.get::<Principal>().cloned();
     found.ok_or_else(|| Problem::new(Code::Unauthenticated, "a bearer token is needed"))
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json as Answer};
 use mnemic_core::Mnemic;
 use mnemic_core::edge::NewEdge;
 use mnemic_core::ids::EdgeId;
@@ -21,6 +21,7 @@ use super::extract::{
 use super::node::status;
 use super::parameters::{IdempotencyKey, WorkspacePath};
 use super::responses::{BodyFaults, WriteFaults};
+use crate::capture::Targets;
 use crate::http::problem::Result;
 use crate::wire::edge::{EdgeRequest, EdgeResponse};
 use crate::wire::erasure::ReceiptResponse;
@@ -69,8 +70,9 @@ async fn link(
         }
     };
     let linked = mnemic.link(&caller, &one).await?;
+    let targets = Extension(Targets(vec![linked.edge.source_id, linked.edge.target_id]));
     let answer = Answer(EdgesResponse::One(Box::new(linked.edge.into())));
-    Ok((status(linked.created), answer).into_response())
+    Ok((status(linked.created), targets, answer).into_response())
 }
 
 #[derive(IntoParams)]
@@ -128,8 +130,9 @@ async fn traverse(
     State(mnemic): State<Arc<Mnemic>>,
     Auth(principal): Auth,
     Body(Json(request)): Body<Json<TraverseRequest>>,
-) -> Result<Answer<TraverseResponse>> {
-    Ok(Answer(mnemic.traverse(&principal, &request.into()).await?.into()))
+) -> Result<(Extension<Targets>, Answer<TraverseResponse>)> {
+    let targets = Extension(Targets(request.ids.clone()));
+    Ok((targets, Answer(mnemic.traverse(&principal, &request.into()).await?.into())))
 }
 
 #[derive(IntoParams)]

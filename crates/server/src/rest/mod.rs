@@ -1,6 +1,7 @@
 //! The REST surface: one file per noun, each route with its part of the OpenAPI document.
 #![allow(unused_qualifications, reason = "the OpenAPI macros qualify the names they are given")]
 
+mod action;
 mod audit;
 mod context;
 mod conversation;
@@ -27,12 +28,14 @@ mod responses;
 mod review;
 mod run;
 mod scratchpad;
+mod sequence;
 mod session;
 mod slot;
 mod strategy;
 mod timeline;
 mod token;
 mod tool;
+mod trace;
 mod workspace;
 
 use std::sync::Arc;
@@ -52,6 +55,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::http::problem::Problem;
 
 pub(crate) use health::Health;
+pub(crate) use trace::TRACES;
 
 /// Stands for the id of the token's own workspace in a path.
 pub(crate) const CURRENT: &str = "current";
@@ -86,6 +90,9 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(erasure::router())
         .merge(token::router())
         .merge(model::router())
+        .merge(action::router())
+        .merge(sequence::router())
+        .merge(trace::router())
 }
 
 /// Routes that need a token and may take long.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Json as Answer;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json as Answer};
 use mnemic_core::Mnemic;
 use mnemic_core::ids::NodeId;
 use mnemic_core::node::NewNode;
@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::extract::{Auth, Id, Json, Keyed, KeyedCaller, NoParameters, OneOrMany, Query};
 use super::parameters::{IdempotencyKey, WorkspacePath};
 use super::responses::{ReadFaults, WriteFaults};
+use crate::capture::Targets;
 use crate::http::problem::Result;
 use crate::wire::erasure::ReceiptResponse;
 use crate::wire::node::{
@@ -79,15 +80,18 @@ async fn create(
             let news: Vec<_> = many.into_iter().map(NewNode::from).collect();
             let upserted = mnemic.upsert_nodes(&caller, &news).await?;
             let created = upserted.iter().any(|upserted| upserted.created);
+            let targets = upserted.iter().map(|upserted| upserted.node.id.0).collect();
             let items = upserted.into_iter().map(|upserted| upserted.node.into()).collect();
-            return Ok((status(created), Answer(NodesResponse::Many { items })).into_response());
+            let answer = Answer(NodesResponse::Many { items });
+            return Ok((status(created), Extension(Targets(targets)), answer).into_response());
         }
     };
     let upserted = mnemic.upsert_node(&caller, &one).await?;
     let (ws, id) = (caller.principal.workspace_id, upserted.node.id);
     let location = format!("/v1/workspaces/{ws}/ontology/nodes/{id}");
     let answer = Answer(NodesResponse::One(Box::new(upserted.node.into())));
-    Ok((status(upserted.created), [(LOCATION, location)], answer).into_response())
+    let targets = Extension(Targets(vec![id.0]));
+    Ok((status(upserted.created), [(LOCATION, location)], targets, answer).into_response())
 }
 
 /// One node, unless it is deleted.

@@ -3,6 +3,7 @@
 //! Apart from core's types on purpose: renaming a field inside must not change the contract,
 //! and the contract's schemas (OpenAPI, MCP) hang on these types alone.
 
+pub mod action;
 pub mod ask;
 pub mod audit;
 pub mod context;
@@ -25,6 +26,7 @@ pub mod recall;
 pub mod review;
 pub mod run;
 pub mod scratchpad;
+pub mod sequence;
 pub mod session;
 pub mod slot;
 pub mod strategy;

@@ -18,5 +18,6 @@ mod procedure;
 mod review;
 mod run;
 mod slot;
+mod telemetry;
 mod token;
 mod workspace;

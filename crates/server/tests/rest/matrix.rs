@@ -76,6 +76,9 @@ impl Route {
             ("POST", "split") => json!({"name": "left by a stranger"}),
             ("POST", "reinforce") => json!({"success": true}),
             ("POST", "invocations") => json!({"tool": "left_by_a_stranger", "success": true}),
+            ("POST", "actions") => {
+                json!({"session_id": "s", "action_type": "left_by_a_stranger", "outcome": "success"})
+            }
             ("POST", "thoughts") | ("PUT", "scratchpad") => json!({"text": "left by a stranger"}),
             ("PUT", "goal") => json!({"goal_id": RANDOM_ID}),
             ("POST", "goals" | "strategies") => json!({"description": "left by a stranger"}),
