@@ -21,6 +21,8 @@ mod memory_care;
 mod model;
 mod node;
 mod parameters;
+mod past;
+mod pattern;
 mod policy;
 mod profile;
 mod recall;
@@ -83,6 +85,8 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(goal::router())
         .merge(strategy::router())
         .merge(tool::router())
+        .merge(pattern::router())
+        .merge(past::router())
         .merge(profile::router())
         .merge(scratchpad::router())
         .merge(session::router())

@@ -19,6 +19,7 @@ pub mod job;
 pub mod memory;
 pub mod model;
 pub mod node;
+pub mod past;
 pub mod pattern;
 pub mod policy;
 pub mod profile;

@@ -180,7 +180,8 @@ pub struct InjectRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub action_type: Option<String>,
-    /// The run that asks, as its actions will name it, so that what comes of a warning is measured.
+    /// The run that asks, as its actions will name it, so that what comes of a warning is measured;
+    /// what `Mnemic-Session` says, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: Option<String>,

@@ -6,6 +6,7 @@ mod capture;
 mod edge;
 mod eras;
 mod house;
+mod patterns;
 mod prompts;
 mod resources;
 mod shape;

@@ -14,6 +14,7 @@ mod matrix;
 mod memory;
 mod node;
 mod openapi;
+mod pattern;
 mod procedure;
 mod review;
 mod run;
