@@ -227,16 +227,11 @@ fn decide(
         let samples = tally.map_or(0, |tally| tally.sequences.min(tallies.total));
         let share = Share::new(samples, tallies.total);
         let of_key = |pattern: &&Pattern| pattern.key == key;
-        match known.iter().filter(of_key).find(|pattern| pattern.is_live()) {
-            Some(live) => changes.extend(follow(live, share, tally, now, &make_id)),
-            None => {
-                let seen = tally.filter(|_| is_promoted(share, settings));
-                let before = known.iter().find(of_key);
-                changes.extend(seen.map(|tally| {
-                    let fresh = promoted(make_id(), key.clone(), share, tally.last_at, now);
-                    Change::AddPattern(inherit(fresh, before))
-                }));
-            }
+        if let Some(live) = known.iter().filter(of_key).find(|pattern| pattern.is_live()) {
+            changes.extend(follow(live, share, tally, now, &make_id));
+        } else if let Some(tally) = tally.filter(|_| is_promoted(share, settings)) {
+            let fresh = promoted(make_id(), key.clone(), share, tally.last_at, now);
+            changes.push(Change::AddPattern(inherit(fresh, known.iter().find(of_key))));
         }
     }
     changes

@@ -312,6 +312,7 @@ mod tests {
             strategies: vec![],
             goals: vec![],
             policies: vec![],
+            patterns: vec![],
             degraded,
             took_ms: 1.0,
             techniques: None,
