@@ -165,8 +165,10 @@ impl Mine<'_> {
     async fn decide(&self, pair: &Pair) -> Result<Vec<Change>> {
         let (scope, store) = (self.claim.scope(), &self.mnemic.store);
         let (action, node) = (&pair.action_type, pair.node_word());
-        let (total, keys) = store.key_tallies(scope, action, node, self.since_day).await?;
-        let known = store.find_patterns(scope, pair).await?;
+        let ((total, keys), known) = tokio::try_join!(
+            store.key_tallies(scope, action, node, self.since_day),
+            store.find_patterns(scope, pair)
+        )?;
         let now = self.mnemic.clock.now();
         let make_id = || PatternId(self.mnemic.ids.next(now));
         Ok(decide(pair, &Tallies { total, keys }, &known, self.settings, now, make_id))
@@ -221,18 +223,15 @@ fn decide(
     for error in errors {
         let key = pair.key(error);
         let tally = tallies.keys.iter().find(|tally| tally.error_code == error);
-        let share = Share::new(tally.map_or(0, |tally| tally.sequences), tallies.total);
+        // The two are read one after the other, and more may have been counted in between.
+        let samples = tally.map_or(0, |tally| tally.sequences.min(tallies.total));
+        let share = Share::new(samples, tallies.total);
         let of_key = |pattern: &&Pattern| pattern.key == key;
-        match known.iter().filter(of_key).find(|pattern| pattern.is_live()) {
-            Some(live) => changes.extend(follow(live, share, tally, now, &make_id)),
-            None => {
-                let seen = tally.filter(|_| is_promoted(share, settings));
-                let before = known.iter().find(of_key);
-                changes.extend(seen.map(|tally| {
-                    let fresh = promoted(make_id(), key.clone(), share, tally.last_at, now);
-                    Change::AddPattern(inherit(fresh, before))
-                }));
-            }
+        if let Some(live) = known.iter().filter(of_key).find(|pattern| pattern.is_live()) {
+            changes.extend(follow(live, share, tally, now, &make_id));
+        } else if let Some(tally) = tally.filter(|_| is_promoted(share, settings)) {
+            let fresh = promoted(make_id(), key.clone(), share, tally.last_at, now);
+            changes.push(Change::AddPattern(inherit(fresh, known.iter().find(of_key))));
         }
     }
     changes

@@ -7,12 +7,14 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use mnemic_core::action::{Deed, Failure, Subject};
 use mnemic_core::principal::{Caller, Principal, RetryKey};
+use mnemic_core::text::check_name;
 use mnemic_core::{Code, Error, Kind, Mnemic};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -21,8 +23,8 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::edge::IDEMPOTENCY_KEY;
-use super::tool::{Called, Table, Tool};
-use super::{Profile, prompt, resource};
+use super::tool::{Called, SESSION_FIELD, Table, Tool};
+use super::{Profile, inject, prompt, resource};
 use crate::capture;
 
 #[derive(Clone)]
@@ -57,6 +59,24 @@ impl Surface {
             latency: called.latency,
         };
         self.mnemic.capture(principal, deed).await;
+    }
+
+    /// A result, with what is known of actions on what it is about.
+    async fn told(
+        &self,
+        context: &RequestContext<RoleServer>,
+        principal: &Principal,
+        tool: &Tool,
+        mut targets: Vec<Uuid>,
+        mut result: CallToolResult,
+    ) -> CallToolResult {
+        if let Some(kind) = capture::Kind::of_tool(tool.name) {
+            targets.extend(capture::made(result.structured_content.as_ref()));
+            let session_id = session_of(context, principal);
+            let about = inject::About { subject: kind.subject, targets, session_id };
+            inject::tell(&self.mnemic, principal, about, &mut result).await;
+        }
+        result
     }
 
     /// A tool that does not exist is a dead end; how it was called stays unsaid.
@@ -124,13 +144,16 @@ impl ServerHandler for Surface {
                 None,
             ));
         };
-        let arguments = request.arguments.unwrap_or_default();
+        let mut arguments = request.arguments.unwrap_or_default();
         let caller = caller(&context, Some((tool.name, &arguments)))?;
         let principal = caller.principal.clone();
+        if tool.takes_session() && !arguments.contains_key(SESSION_FIELD) {
+            arguments.insert(SESSION_FIELD.to_owned(), session_of(&context, &principal).into());
+        }
         let named = capture::targets(&arguments);
         let called = tool.call(Arc::clone(&self.mnemic), caller, arguments).await;
-        self.capture(&context, &principal, tool, named, &called).await;
-        Ok(called.result.into())
+        self.capture(&context, &principal, tool, named.clone(), &called).await;
+        Ok(self.told(&context, &principal, tool, named, called.result).await.into())
     }
 
     async fn list_prompts(
@@ -215,6 +238,13 @@ impl ServerHandler for Surface {
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
         })
     }
+}
+
+/// The session that calls are captured under: the one that is named, else the caller's name.
+fn session_of(context: &RequestContext<RoleServer>, principal: &Principal) -> String {
+    let named = parts(context).ok().and_then(|parts| capture::session(&parts.headers));
+    let named = named.filter(|name| check_name("session", name).is_ok());
+    named.unwrap_or_else(|| principal.name().to_owned())
 }
 
 fn parts(context: &RequestContext<RoleServer>) -> Result<&Parts, ErrorData> {

@@ -323,6 +323,7 @@ mod tests {
             goals: vec![],
             policies: vec![],
             user: None,
+            patterns: vec![],
             degraded,
             took_ms: 1.0,
             techniques: None,

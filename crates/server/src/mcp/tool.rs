@@ -15,13 +15,16 @@ use serde_json::{Value, json};
 
 use super::{
     Profile, audit, benchmark, context, conversation, domain, erasure, goal, grant, input,
-    invocation, job, memory, metric, ontology, policy, profile, recall, review, run, schema,
-    session, slot, strategy, timeline, workspace,
+    invocation, job, memory, metric, ontology, pattern, policy, profile, recall, review, run,
+    schema, session, slot, strategy, timeline, workspace,
 };
 
 /// Where an error's code stands in a result. Not in the structured content: that must fit the
 /// tool's output schema, and some clients check it even when the call failed.
 pub(super) const ERROR_META: &str = "mnemic/error";
+
+/// By which a tool is told in which session it is called.
+pub(super) const SESSION_FIELD: &str = "session_id";
 
 /// What a tool answers: a value for programs and the same in words for a model.
 pub(super) struct Reply<T> {
@@ -143,6 +146,12 @@ impl Tool {
         Called { result, failed, latency }
     }
 
+    /// Whether it asks in which session it is called, which the surface knows by itself.
+    pub(super) fn takes_session(&self) -> bool {
+        let properties = self.input_schema.get("properties").and_then(Value::as_object);
+        properties.is_some_and(|fields| fields.contains_key(SESSION_FIELD))
+    }
+
     fn listing(&self, name: Cow<'static, str>) -> model::Tool {
         model::Tool::new(name, self.description, Arc::clone(&self.input_schema))
             .with_title(self.title)
@@ -214,6 +223,7 @@ impl Table {
             goal::tools(),
             strategy::tools(),
             invocation::tools(),
+            pattern::tools(),
             profile::tools(),
             session::tools(),
             timeline::tools(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json as Answer;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use mnemic_core::Mnemic;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -11,6 +12,7 @@ use utoipa_axum::routes;
 use super::extract::{Auth, Body, Json};
 use super::parameters::WorkspacePath;
 use super::responses::BodyFaults;
+use crate::capture;
 use crate::http::problem::Result;
 use crate::wire::ask::{AskRequest, AskResponse};
 use crate::wire::context::{ContextRequest, ContextResponse};
@@ -36,8 +38,10 @@ pub(super) fn slow_router() -> OpenApiRouter<Arc<Mnemic>> {
 async fn context(
     State(mnemic): State<Arc<Mnemic>>,
     Auth(principal): Auth,
-    Body(Json(request)): Body<Json<ContextRequest>>,
+    headers: HeaderMap,
+    Body(Json(mut request)): Body<Json<ContextRequest>>,
 ) -> Result<Answer<ContextResponse>> {
+    request.session_id = request.session_id.or_else(|| capture::session(&headers));
     Ok(Answer(mnemic.context(&principal, &request.into()).await?.into()))
 }
 

@@ -23,6 +23,8 @@ mod metric;
 mod model;
 mod node;
 mod parameters;
+mod past;
+mod pattern;
 mod policy;
 mod profile;
 mod recall;
@@ -85,6 +87,8 @@ pub(crate) fn quick() -> OpenApiRouter<Arc<Mnemic>> {
         .merge(goal::router())
         .merge(strategy::router())
         .merge(tool::router())
+        .merge(pattern::router())
+        .merge(past::router())
         .merge(profile::router())
         .merge(scratchpad::router())
         .merge(session::router())

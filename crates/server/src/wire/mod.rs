@@ -21,6 +21,7 @@ pub mod memory;
 pub mod metric;
 pub mod model;
 pub mod node;
+pub mod past;
 pub mod pattern;
 pub mod policy;
 pub mod profile;

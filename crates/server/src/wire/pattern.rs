@@ -36,7 +36,6 @@ impl From<PatternSortWire> for PatternSort {
 /// What to change of a pattern. Absent fields stay; null empties a note.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::option_option, reason = "null and absent mean two things")]
 pub struct PatternPatchRequest {
     /// Told behind the recommendation. An annotated pattern is told however unsure it is.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
@@ -180,7 +179,8 @@ pub struct InjectRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub action_type: Option<String>,
-    /// The run that asks, as its actions will name it, so that what comes of a warning is measured.
+    /// The run that asks, as its actions will name it, so that what comes of a warning is measured;
+    /// what `Mnemic-Session` says, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 128)]
     pub session_id: Option<String>,

@@ -7,6 +7,7 @@ mod edge;
 mod eras;
 mod house;
 mod metrics;
+mod patterns;
 mod prompts;
 mod resources;
 mod shape;

@@ -15,6 +15,7 @@ mod memory;
 mod metric;
 mod node;
 mod openapi;
+mod pattern;
 mod procedure;
 mod review;
 mod run;

@@ -74,6 +74,7 @@ impl Route {
             ("POST", "traverse") => json!({"ids": [RANDOM_ID]}),
             ("POST", "merge") => json!({"into": OTHER_ID}),
             ("POST", "split") => json!({"name": "left by a stranger"}),
+            ("POST", "context-inject") => json!({"action_type": "secret"}),
             ("POST", "reinforce") => json!({"success": true}),
             ("POST", "invocations") => json!({"tool": "left_by_a_stranger", "success": true}),
             ("POST", "actions") => {

@@ -16,6 +16,7 @@ use crate::statements::{
 };
 use crate::{Batch, Step};
 
+#[expect(clippy::too_many_lines, reason = "an arm for every change, so that none is forgotten")]
 pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Batch {
     match change {
         Change::AddMemory(new) => batch

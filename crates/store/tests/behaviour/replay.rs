@@ -169,6 +169,7 @@ fn recorded() -> Option<Runs> {
 }
 
 /// Needs data that is not kept here; without it, only the made-up runs are replayed.
+#[expect(clippy::print_stderr, reason = "whoever runs the test should know")]
 pub(crate) async fn real_runs_give_the_patterns_that_counting_finds(w: World) {
     let Some(runs) = recorded() else {
         eprintln!("there is no {RUNS}: set {DATA} to the folder that has it");

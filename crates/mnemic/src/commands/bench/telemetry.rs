@@ -167,11 +167,15 @@ impl Maker {
     fn action(&mut self, session: &str, at: Timestamp) -> NewAction {
         let kind = self.noise.below(ACTION_TYPES);
         let failed = self.noise.below(ACTION_TYPES) < kind;
+        let cause = match self.noise.below(3) {
+            0 => "TimeoutError",
+            1 => "ConflictError",
+            _ => "NodeNotFoundError",
+        };
         NewAction {
             node_type: Some(format!("node_{}", self.noise.below(NODE_TYPES))),
             outcome: if failed { Outcome::Failure } else { Outcome::Success },
-            error_code: failed
-                .then(|| format!("Cause{}Error", ["A", "B", "C"][self.noise.below(3) as usize])),
+            error_code: failed.then(|| cause.to_owned()),
             latency_ms: Some(12),
             at: Some(at),
             ..NewAction::new(session, format!("action_{kind}"))
