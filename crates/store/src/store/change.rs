@@ -15,6 +15,10 @@ use crate::statements::{
 };
 use crate::{Batch, Step};
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "every kind of change is named, so that none is forgotten"
+)]
 pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut Batch {
     match change {
         Change::AddMemory(new) => batch
