@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use sha2::{Digest as _, Sha256};
+use uuid::{Builder, Uuid};
 
 use crate::Mnemic;
 use crate::clock::micros;
@@ -289,6 +290,36 @@ impl Edge {
             valid_from: None,
             valid_to: None,
             recorded_at: now,
+            superseded_at: None,
+            revision: 1,
+        }
+    }
+
+    /// An edge that is no row but follows from records, under an id that is always the same. It
+    /// holds since the first of the times, and is known since the second.
+    pub(crate) fn derived(
+        source_id: Uuid,
+        relation: &str,
+        target_id: Uuid,
+        channel: &str,
+        (at, recorded_at): (Timestamp, Timestamp),
+    ) -> Self {
+        let mut sum = Sha256::new();
+        for part in [source_id.as_bytes(), relation.as_bytes(), target_id.as_bytes()] {
+            sum.update(part);
+        }
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&sum.finalize()[..16]);
+        Self {
+            id: EdgeId(Builder::from_custom_bytes(bytes).into_uuid()),
+            channel: channel.to_owned(),
+            source_id,
+            target_id,
+            relation: relation.to_owned(),
+            properties: Properties::new(),
+            valid_from: Some(at),
+            valid_to: None,
+            recorded_at,
             superseded_at: None,
             revision: 1,
         }

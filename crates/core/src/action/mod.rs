@@ -6,6 +6,7 @@
 
 mod capture;
 pub mod code;
+mod walk;
 
 use std::collections::HashMap;
 
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use capture::{Deed, Failure, Subject};
+pub(crate) use walk::asks_for_actions;
+pub use walk::{CONTAINS, Done, REFERENCES};
 
 use crate::Mnemic;
 use crate::clock::micros;

@@ -5,16 +5,14 @@
 //! would be written with every turn and have to be erased with it.
 
 use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 use super::{Conversation, Turn, TurnSpan};
 use crate::Mnemic;
 use crate::edge::{Edge, FOLLOWED_BY, HAS_TURN};
 use crate::error::Result;
-use crate::ids::EdgeId;
 use crate::memory::GLIMPSE_CHARS;
-use crate::node::{Direction, Hops, Properties, Record, Walk};
+use crate::node::{Direction, Hops, Record, Walk};
 use crate::principal::{Action, Principal, Scope, refuse};
 
 /// A conversation or a turn as a walk meets it.
@@ -153,25 +151,7 @@ fn has_turn(conversation: &Conversation, turn: &Turn) -> Edge {
     derived(conversation.key, HAS_TURN, turn.id.0, turn)
 }
 
-/// An edge that holds since a turn was said, under an id that is always the same.
+/// An edge that holds since a turn was said.
 fn derived(source_id: Uuid, relation: &str, target_id: Uuid, turn: &Turn) -> Edge {
-    let mut sum = Sha256::new();
-    for part in [source_id.as_bytes(), relation.as_bytes(), target_id.as_bytes()] {
-        sum.update(part);
-    }
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&sum.finalize()[..16]);
-    Edge {
-        id: EdgeId(Builder::from_custom_bytes(bytes).into_uuid()),
-        channel: turn.channel.clone(),
-        source_id,
-        target_id,
-        relation: relation.to_owned(),
-        properties: Properties::new(),
-        valid_from: Some(turn.at),
-        valid_to: None,
-        recorded_at: turn.created_at,
-        superseded_at: None,
-        revision: 1,
-    }
+    Edge::derived(source_id, relation, target_id, &turn.channel, (turn.at, turn.created_at))
 }

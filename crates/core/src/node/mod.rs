@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::Mnemic;
+use crate::action::Done;
 use crate::audit::Reading;
 use crate::conversation::Said;
 use crate::error::{Code, Error, Result};
@@ -128,6 +129,7 @@ pub enum Record {
     Node(Box<Node>),
     Memory(Glimpse),
     Said(Said),
+    Done(Done),
 }
 
 impl Record {
@@ -136,6 +138,7 @@ impl Record {
             Self::Node(node) => node.id.0,
             Self::Memory(memory) => memory.id.0,
             Self::Said(said) => said.id(),
+            Self::Done(done) => done.id(),
         }
     }
 
@@ -144,6 +147,7 @@ impl Record {
             Self::Node(node) => &node.channel,
             Self::Memory(memory) => &memory.channel,
             Self::Said(said) => said.channel(),
+            Self::Done(done) => done.channel(),
         }
     }
 
@@ -151,7 +155,7 @@ impl Record {
         match self {
             Self::Node(node) => node.domain.as_deref(),
             Self::Memory(memory) => memory.domain.as_deref(),
-            Self::Said(_) => None,
+            Self::Said(_) | Self::Done(_) => None,
         }
     }
 }

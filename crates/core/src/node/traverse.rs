@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::Record;
 use crate::Mnemic;
+use crate::action::{Done, asks_for_actions};
 use crate::audit::Reading;
 use crate::conversation::Said;
 use crate::edge::{Edge, check_relation};
@@ -148,8 +149,10 @@ impl Mnemic {
         let records = self.visible_records(principal, &traversal.ids).await?;
         let open = traversal.ids.iter().zip(&records).filter(|(_, record)| record.is_none());
         let open: Vec<_> = open.map(|(id, _)| *id).collect();
-        let said = self.find_said(principal, &open).await?.into_iter().map(Record::Said);
-        let mut frontier = walker.start(records.into_iter().flatten().chain(said));
+        let said = self.find_said(principal, &open).await?;
+        let done = self.find_done(principal, &open).await?;
+        let derived = said.into_iter().map(Record::Said).chain(done.into_iter().map(Record::Done));
+        let mut frontier = walker.start(records.into_iter().flatten().chain(derived));
         for depth in 1..=traversal.depth {
             let mut next = Vec::new();
             for from in frontier.chunks(walker.at_once()) {
@@ -163,6 +166,7 @@ impl Mnemic {
                 for said in from.iter().filter_map(|id| walker.said.get(id)) {
                     hops.push(self.step_said(scope, said, &walk, edges_max).await?);
                 }
+                hops.extend(self.step_through_actions(principal, from, &walker, &walk).await?);
                 next.extend(walker.take(depth, hops));
             }
             frontier = next;
@@ -172,6 +176,29 @@ impl Mnemic {
         let reading = Reading { found, ..Reading::default() };
         self.note_read(principal, &TRAVERSE, &reading, started);
         Ok(graph)
+    }
+}
+
+impl Mnemic {
+    /// What the actions and sequences among these records lead to and, where the walk asks for
+    /// it, what was done to the others.
+    async fn step_through_actions(
+        &self,
+        principal: &Principal,
+        from: &[Uuid],
+        walker: &Walker,
+        walk: &Walk,
+    ) -> Result<Vec<Hops>> {
+        let edges_max = walker.limit.saturating_add(1);
+        let mut hops = Vec::new();
+        for id in from {
+            if let Some(done) = walker.done.get(id) {
+                hops.push(self.step_done(principal, done, walk, edges_max).await?);
+            } else if asks_for_actions(walk) && !walker.said.contains_key(id) {
+                hops.push(self.step_to_actions(principal, *id, walk, edges_max).await?);
+            }
+        }
+        Ok(hops)
     }
 }
 
@@ -188,6 +215,8 @@ struct Walker {
     taken: HashSet<Uuid>,
     /// What was met of conversations, whose edges are no rows.
     said: HashMap<Uuid, Said>,
+    /// The same of actions and sequences.
+    done: HashMap<Uuid, Done>,
     /// Whether there was no room for something.
     full: bool,
 }
@@ -195,7 +224,7 @@ struct Walker {
 impl Walker {
     fn new(limit: usize) -> Self {
         let (graph, met, taken) = (Subgraph::default(), HashSet::new(), HashSet::new());
-        Self { limit, graph, met, taken, said: HashMap::new(), full: false }
+        Self { limit, graph, met, taken, said: HashMap::new(), done: HashMap::new(), full: false }
     }
 
     fn start(&mut self, records: impl Iterator<Item = Record>) -> Vec<Uuid> {
@@ -247,6 +276,9 @@ impl Walker {
         self.met.insert(record.id());
         if let Record::Said(said) = &record {
             self.said.insert(said.id(), said.clone());
+        }
+        if let Record::Done(done) = &record {
+            self.done.insert(done.id(), done.clone());
         }
         self.graph.nodes.push(Visit { record, depth });
         true

@@ -50,12 +50,11 @@ async fn add(client: &Client, common: &CommonArgs, args: ActionArgs) -> Result<(
         output::json(&captured);
         return Ok(());
     }
-    match captured.ids.as_slice() {
-        [id] => output::line(&id.to_string()),
-        _ => {
-            let CapturedResponse { recorded, duplicates, .. } = captured;
-            output::line(&format!("recorded {recorded}, known before {duplicates}"));
-        }
+    if let [id] = captured.ids.as_slice() {
+        output::line(&id.to_string());
+    } else {
+        let CapturedResponse { recorded, duplicates, .. } = captured;
+        output::line(&format!("recorded {recorded}, known before {duplicates}"));
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ impl From<SpanText> for Span {
         };
         Self {
             trace_id: bytes(&text.trace_id),
-            span_id: bytes(&text.span_id),
+            id: bytes(&text.span_id),
             name: text.name,
             start_nanos: number(&text.start_time_unix_nano),
             end_nanos: number(&text.end_time_unix_nano),
@@ -150,7 +150,7 @@ mod tests {
         let spans = read(text.to_string().as_bytes()).unwrap();
         let span = &spans[0];
         assert!(span.is_tool_call() && span.failed);
-        assert_eq!((span.trace_id.len(), span.span_id.len()), (16, 8));
+        assert_eq!((span.trace_id.len(), span.id.len()), (16, 8));
         assert_eq!(span.end_nanos - span.start_nanos, 1_000_000_000);
         assert_eq!(span.resource.get("service.name"), Some("booker"));
         assert!(read(b"{}").unwrap().is_empty());

@@ -60,7 +60,8 @@ impl Attributes {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     trace_id: Vec<u8>,
-    span_id: Vec<u8>,
+    /// Within its trace.
+    id: Vec<u8>,
     name: String,
     start_nanos: u64,
     end_nanos: u64,
@@ -78,7 +79,7 @@ impl Span {
 
     /// The action that it tells of, or what it lacks.
     pub(crate) fn action(&self) -> Result<NewAction, String> {
-        if self.trace_id.len() != TRACE_BYTES || self.span_id.len() != SPAN_BYTES {
+        if self.trace_id.len() != TRACE_BYTES || self.id.len() != SPAN_BYTES {
             return Err("a span has no valid trace id and span id".to_owned());
         }
         let named = self.name.strip_prefix(EXECUTE_TOOL).map(str::trim);
@@ -93,7 +94,7 @@ impl Span {
         let failed = self.failed || error.is_some();
         let latency = self.end_nanos.checked_sub(self.start_nanos);
         Ok(NewAction {
-            id: Some(self.id()),
+            id: Some(self.action_id()),
             agent_id: AGENTS.iter().find_map(|name| self.find(name)).map(str::to_owned),
             outcome: if failed { Outcome::Failure } else { Outcome::Success },
             error_code: failed.then(|| error.unwrap_or(&self.message).to_owned()),
@@ -108,8 +109,8 @@ impl Span {
     }
 
     /// Always the same for a span, so that one that is sent again counts once.
-    fn id(&self) -> ActionId {
-        let digest = Sha256::new().chain_update(&self.trace_id).chain_update(&self.span_id);
+    fn action_id(&self) -> ActionId {
+        let digest = Sha256::new().chain_update(&self.trace_id).chain_update(&self.id);
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest.finalize()[..16]);
         ActionId(Builder::from_custom_bytes(bytes).into_uuid())
@@ -140,7 +141,7 @@ mod tests {
         }
         Span {
             trace_id: vec![1; 16],
-            span_id: vec![2; 8],
+            id: vec![2; 8],
             name: "execute_tool search_flight".to_owned(),
             start_nanos: 1_767_225_600_000_000_000,
             end_nanos: 1_767_225_600_250_000_000,
@@ -175,7 +176,7 @@ mod tests {
         assert_eq!(action.session_id, "01".repeat(16));
         let nameless = Span { name: "call".to_owned(), ..bare.clone() };
         assert!(nameless.action().unwrap_err().contains(TOOL));
-        assert!(Span { span_id: vec![], ..bare.clone() }.action().is_err());
+        assert!(Span { id: vec![], ..bare.clone() }.action().is_err());
         assert!(Span { start_nanos: 0, ..bare }.action().is_err());
     }
 

@@ -73,7 +73,7 @@ fn read_span(message: &[u8]) -> Result<Span, Broken> {
     for field in Fields(message) {
         match field? {
             (1, Value::Bytes(id)) => span.trace_id = id.to_vec(),
-            (2, Value::Bytes(id)) => span.span_id = id.to_vec(),
+            (2, Value::Bytes(id)) => span.id = id.to_vec(),
             (5, Value::Bytes(name)) => span.name = text(name),
             (7, Value::Number(nanos)) => span.start_nanos = nanos,
             (8, Value::Number(nanos)) => span.end_nanos = nanos,

@@ -366,7 +366,8 @@ pub struct VisitResponse {
     /// `memory` for memories.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// Of a memory or turn, the beginning of its content; of a conversation, its id.
+    /// Of a memory or turn, the beginning of its content; of a conversation, its id; of an action
+    /// (`_mem:action`) or sequence (`_mem:sequence`), what was done.
     pub name: String,
     /// How many steps from where the walk started.
     pub depth: u32,
@@ -429,22 +430,48 @@ impl From<Visit> for VisitResponse {
                 created_at: memory.created_at,
                 updated_at: memory.updated_at,
             },
-            Record::Said(said) => Self {
-                id: said.id(),
-                node_type: said.noun().to_owned(),
-                name: said.text(),
-                depth,
-                channel: said.channel().to_owned(),
-                domain: None,
-                kind: None,
-                aliases: None,
-                description: None,
-                properties: None,
-                salience: None,
-                connection_id: None,
-                created_at: said.created_at(),
-                updated_at: said.created_at(),
-            },
+            Record::Said(said) => Self::derived(
+                said.id(),
+                said.noun(),
+                said.text(),
+                (depth, said.channel()),
+                said.created_at(),
+            ),
+            Record::Done(done) => Self::derived(
+                done.id(),
+                done.noun(),
+                done.text(),
+                (depth, done.channel()),
+                done.created_at(),
+            ),
+        }
+    }
+}
+
+impl VisitResponse {
+    /// What is no node, but follows from other records.
+    fn derived(
+        id: Uuid,
+        noun: &str,
+        name: String,
+        (depth, channel): (u32, &str),
+        at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            node_type: noun.to_owned(),
+            name,
+            depth,
+            channel: channel.to_owned(),
+            domain: None,
+            kind: None,
+            aliases: None,
+            description: None,
+            properties: None,
+            salience: None,
+            connection_id: None,
+            created_at: at,
+            updated_at: at,
         }
     }
 }

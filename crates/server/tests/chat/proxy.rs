@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use axum::http::Method;
 use http_body_util::BodyExt as _;
+use mnemic_core::action::ActionFilter;
 use mnemic_core::language::{Provider, ServerModels};
+use mnemic_core::page::PageRequest;
 use mnemic_server::ProxyOptions;
 use mnemic_test_servers::{Behaviour, Upstream};
 use serde_json::{Value, json};
@@ -202,4 +204,22 @@ async fn models_are_listed() {
     let list = house.call(Method::GET, "/v1/models", &Value::Null).await.expect(200);
     assert_eq!(list["data"][0]["id"], "scripted");
     assert_eq!(house.upstream.asked(Behaviour::Good)[0].path, "v1/models");
+}
+
+#[tokio::test]
+async fn a_chat_is_an_action_of_its_conversation() {
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "zanzibar"}]});
+    let told = [("x-mnemic-conversation", "c-1"), ("x-mnemic-agent", "planner")];
+    for (behaviour, error) in [(Behaviour::Good, None), (Behaviour::Busy, Some("Http429"))] {
+        let house = House::new(behaviour).await;
+        house.chat(&body, &told).await;
+        house.chat(&body, &[("x-mnemic-memory", "off")]).await;
+        let (filter, page) = (ActionFilter::default(), PageRequest::default());
+        let found = house.mnemic.list_actions(&house.principal, &filter, &page).await.unwrap();
+        assert_eq!(found.items.len(), 1, "a chat without memory is nobody's business");
+        let chat = &found.items[0];
+        assert_eq!((chat.action_type.as_str(), chat.session_id.as_str()), ("chat", "c-1"));
+        assert_eq!((chat.agent_id.as_str(), chat.error_code.as_deref()), ("planner", error));
+        assert!(!format!("{chat:?}").contains("zanzibar"));
+    }
 }

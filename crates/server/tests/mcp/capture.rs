@@ -165,7 +165,7 @@ fn sample(schema: &Value, fitting: bool) -> Value {
 /// Every row, each cell with the name of its column.
 fn dump(store: &rusqlite::Connection, table: &str) -> Vec<Vec<(String, String)>> {
     let mut all = store.prepare(&format!("SELECT * FROM {table}")).unwrap();
-    let columns: Vec<_> = all.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<_> = all.column_names().map(str::to_owned).collect();
     let row = |row: &rusqlite::Row<'_>| {
         let cell = |(at, name): (usize, &String)| {
             let text = match row.get::<_, rusqlite::types::Value>(at).unwrap() {

@@ -183,7 +183,7 @@ async fn a_request_without_a_body_takes_none() {
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_survived() {
-    let store = Options { pages_max: Some(120), ..Options::default() };
+    let store = Options { pages_max: Some(400), ..Options::default() };
     let house = House::with(Limits::default(), store).await;
     let body = json!({"content": "x".repeat(30_000)});
     let mut kept = 0;

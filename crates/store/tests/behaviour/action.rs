@@ -1,8 +1,11 @@
 //! What agents did: kept once, all or nothing, and without a word of what was said.
 
 use jiff::SignedDuration;
-use mnemic_core::action::{ACTIONS_AT_ONCE_MAX, ActionFilter, NewAction, Outcome};
+use mnemic_core::action::{
+    ACTIONS_AT_ONCE_MAX, ActionFilter, CONTAINS, NewAction, Outcome, REFERENCES,
+};
 use mnemic_core::ids::ActionId;
+use mnemic_core::node::{NewNode, Record, Traversal};
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{Caller, Principal};
 use uuid::Uuid;
@@ -98,7 +101,7 @@ pub(crate) async fn what_is_wrong_with_an_action_is_named(w: World) {
             "error_code: a success has none",
         ),
     ] {
-        let one = seen(w.mnemic.record_actions(&w.as_operator(), &[new.clone()]).await);
+        let one = seen(w.mnemic.record_actions(&w.as_operator(), std::slice::from_ref(&new)).await);
         assert_eq!(one.0, "invalid_field");
         assert!(one.1.contains(named), "{}", one.1);
         let many = [done("s", "x"), new];
@@ -168,6 +171,49 @@ pub(crate) async fn actions_are_listed_by_what_they_are(w: World) {
     let stranger = w.workspace("elsewhere").await;
     let theirs = w.mnemic.list_actions(&stranger, &any(), &PageRequest::default()).await.unwrap();
     assert!(theirs.items.is_empty());
+}
+
+pub(crate) async fn what_was_done_is_in_the_graph(w: World) {
+    let new =
+        NewNode { node_type: "person".to_owned(), name: "Ana".to_owned(), ..NewNode::default() };
+    let node = w.mnemic.upsert_node(&w.as_operator(), &new).await.unwrap().node;
+    let about = NewAction { node_ids: vec![node.id.0], ..failed("s", "mail", "KeyError") };
+    w.act(&w.operator, &[about, done("s", "read")]).await;
+    w.mnemic.run_job(&w.operator, "sequences", false).await.unwrap();
+    let walk = async |ids: &[Uuid], relations: &[&str], depth| {
+        let traversal = Traversal {
+            ids: ids.to_vec(),
+            depth,
+            relations: relations.iter().map(ToString::to_string).collect(),
+            ..Traversal::default()
+        };
+        let graph = w.mnemic.traverse(&w.operator, &traversal).await.unwrap();
+        let mut met: Vec<_> = graph
+            .nodes
+            .iter()
+            .filter(|visit| visit.depth > 0)
+            .map(|visit| match &visit.record {
+                Record::Done(done) => format!("{} {}", done.noun(), done.text()),
+                Record::Node(node) => node.name.clone(),
+                Record::Memory(_) | Record::Said(_) => String::new(),
+            })
+            .collect();
+        met.sort();
+        (met, graph)
+    };
+    assert!(walk(&[node.id.0], &[], 1).await.0.is_empty(), "only where it is asked for");
+    let (met, graph) = walk(&[node.id.0], &[REFERENCES], 1).await;
+    assert_eq!(met, ["_mem:action mail failed with KeyError"]);
+    let edge = &graph.edges[0];
+    assert_eq!((edge.relation.as_str(), edge.target_id), (REFERENCES, node.id.0));
+    let (met, _) = walk(&[edge.source_id], &[], 1).await;
+    assert_eq!(met, ["Ana", "_mem:sequence s"]);
+    let (met, again) = walk(&[node.id.0], &[REFERENCES, CONTAINS], 3).await;
+    assert_eq!(met.len(), 3, "the sequence and its other action too: {met:?}");
+    assert!(again.edges.contains(edge), "an edge has one id");
+    let stranger = w.workspace("elsewhere").await;
+    let foreign = Traversal { ids: vec![edge.source_id], depth: 1, ..Traversal::default() };
+    assert!(w.mnemic.traverse(&stranger, &foreign).await.unwrap().nodes.is_empty());
 }
 
 pub(crate) async fn what_was_done_goes_with_its_conversation_and_its_user(w: World) {

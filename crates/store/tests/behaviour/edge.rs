@@ -31,6 +31,7 @@ fn names(graph: &Subgraph) -> Vec<String> {
         Record::Node(node) => node.name.clone(),
         Record::Memory(memory) => memory.text.clone(),
         Record::Said(said) => said.text(),
+        Record::Done(done) => done.text(),
     };
     graph.nodes.iter().map(|visit| name(&visit.record)).collect()
 }

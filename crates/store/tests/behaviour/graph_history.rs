@@ -237,6 +237,7 @@ impl History {
                     Record::Node(node) => format!("{} {:?}", node.name, node.aliases),
                     Record::Memory(memory) => memory.text.clone(),
                     Record::Said(said) => said.text(),
+                    Record::Done(done) => done.text(),
                 };
                 picture.push(format!("{place}: {} {label}", visit.depth));
                 shown.insert(visit.record.id(), label);

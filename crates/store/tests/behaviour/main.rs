@@ -144,6 +144,7 @@ macro_rules! behaviour {
                 what_is_wrong_with_an_action_is_named
                 nothing_is_captured_while_memory_is_off
                 actions_are_listed_by_what_they_are
+                what_was_done_is_in_the_graph
                 what_was_done_goes_with_its_conversation_and_its_user
             }
             behaviour! { in sequence, $open:

@@ -57,7 +57,7 @@ pub(crate) async fn a_pause_of_more_than_five_minutes_begins_a_new_one(w: World)
     for (session, pause, expected) in [
         ("exact", GAP, vec![2]),
         ("beyond", GAP + TICK, vec![1, 1]),
-        ("same", TICK - TICK, vec![2]),
+        ("same", SignedDuration::ZERO, vec![2]),
     ] {
         w.act(&w.operator, &[at(done(session, "a"), start), at(done(session, "b"), start + pause)])
             .await;
@@ -262,7 +262,7 @@ pub(crate) async fn neither_order_nor_portions_matter(w: World) {
                 let portion: Vec<_> = rest.drain(..size).collect();
                 w.act(&who, &portion[..1]).await;
                 w.act(&who, &portion).await;
-                if size % 2 == 0 {
+                if size.is_multiple_of(2) {
                     w.group(&who).await;
                 }
             }
@@ -369,7 +369,8 @@ pub(crate) async fn grouping_at_two_servers_counts_once(w: World) {
         let here = w.mnemic.run_job(&w.operator, "sequences", false);
         let there = other.run_job(&caller.principal, "sequences", false);
         let (here, there) = tokio::join!(here, there);
-        (here.unwrap(), there.unwrap());
+        here.unwrap();
+        there.unwrap();
     }
     assert_eq!(counts(&w.all().await), [5, 5, 5, 5]);
     assert_eq!(w.tallies("a").await, (4, vec![(String::new(), 4)]));
