@@ -58,10 +58,11 @@ CREATE INDEX showings_by_key ON showings (workspace_id, action_type, node_type, 
 CREATE INDEX showings_by_time ON showings (workspace_id, at) WHERE avoided IS NOT NULL;
 SELECT protect('showings');
 
--- The first day of the window that was mined last.
+-- The first day of the window that was mined last, by what was mined.
 CREATE TABLE minings (
     workspace_id uuid NOT NULL REFERENCES workspaces (id),
+    subject text COLLATE "C" NOT NULL,
     since_day bigint NOT NULL,
-    PRIMARY KEY (workspace_id)
+    PRIMARY KEY (workspace_id, subject)
 );
 SELECT protect('minings');

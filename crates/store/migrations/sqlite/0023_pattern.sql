@@ -56,9 +56,10 @@ CREATE INDEX showings_by_key ON showings (workspace_id, action_type, node_type, 
     WHERE avoided IS NOT NULL;
 CREATE INDEX showings_by_time ON showings (workspace_id, at) WHERE avoided IS NOT NULL;
 
--- The first day of the window that was mined last.
+-- The first day of the window that was mined last, by what was mined.
 CREATE TABLE minings (
     workspace_id BLOB NOT NULL REFERENCES workspaces (id),
+    subject TEXT NOT NULL,
     since_day INTEGER NOT NULL,
-    PRIMARY KEY (workspace_id)
+    PRIMARY KEY (workspace_id, subject)
 ) STRICT;

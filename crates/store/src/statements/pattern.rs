@@ -127,13 +127,15 @@ static UPDATE: Statement = Statement::workspace(
      WHERE workspace_id = $1 AND id = $2 AND revision = $13 - 1",
 );
 
-pub(crate) static WINDOW: Statement =
-    Statement::workspace("pattern.window", "SELECT since_day FROM minings WHERE workspace_id = $1");
+pub(crate) static WINDOW: Statement = Statement::workspace(
+    "pattern.window",
+    "SELECT since_day FROM minings WHERE workspace_id = $1 AND subject = 'patterns'",
+);
 
 static MOVE_WINDOW: Statement = Statement::workspace(
     "pattern.move_window",
-    "INSERT INTO minings (workspace_id, since_day) VALUES ($1, $2)
-     ON CONFLICT (workspace_id) DO UPDATE SET since_day = excluded.since_day",
+    "INSERT INTO minings (workspace_id, subject, since_day) VALUES ($1, 'patterns', $2)
+     ON CONFLICT (workspace_id, subject) DO UPDATE SET since_day = excluded.since_day",
 );
 
 pub(crate) static ALL: &[&Statement] = &[

@@ -125,7 +125,7 @@ fn fill_all(name: &str, number: u128) {
              NULL, NULL, false, NULL, {at}, {at}, {at}, NULL, 1);
          INSERT INTO showings SELECT '{ws}', gen_random_uuid(), id, 'a', 'n', 'e', 's', false, {at},
              NULL, NULL, NULL FROM patterns WHERE workspace_id = '{ws}';
-         INSERT INTO minings VALUES ('{ws}', 1);
+         INSERT INTO minings VALUES ('{ws}', 'patterns', 1);
          INSERT INTO jobs VALUES ('{ws}', 'j', 1, NULL, NULL, NULL, NULL, 0, NULL, 0);
          INSERT INTO audit VALUES ('{ws}', gen_random_uuid(), {at}, 'o', gen_random_uuid(), 'r',
              NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, '[]', 0, 0, NULL, NULL);
