@@ -52,12 +52,15 @@ fn test(steps: &mut Steps) {
 }
 
 fn clients(steps: &mut Steps) {
-    steps.run("README", readme::check);
+    // The examples wait for minutes to pass, in which the clients can be tried.
+    let examples = std::thread::spawn(readme::check);
     steps.run("MCP client in Python", clients::python);
     steps.run("MCP Inspector", clients::inspector);
     steps.run("OpenAI client in Python", clients::openai_python);
     steps.run("OpenAI client in Node", clients::openai_node);
     steps.run("OpenAPI by schemathesis", clients::schemathesis);
+    let told = |_| Err("the examples panicked".to_owned());
+    steps.run("examples of README and docs", || examples.join().unwrap_or_else(told));
 }
 
 fn lint(steps: &mut Steps) {

@@ -7,7 +7,7 @@ use crate::serve::{Server, binary};
 use crate::steps::Outcome;
 use crate::tools::run;
 
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/context.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/context.md", "docs/telemetry.md"];
 const MARK: &str = "```sh test\n";
 const ADDRESS: &str = "http://127.0.0.1:7077";
 

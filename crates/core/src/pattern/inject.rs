@@ -219,6 +219,6 @@ fn type_of(record: &Record) -> Option<String> {
     match record {
         Record::Node(node) => Some(node.node_type.clone()),
         Record::Memory(_) => Some(MEMORY.to_owned()),
-        Record::Said(_) => None,
+        Record::Said(_) | Record::Done(_) => None,
     }
 }
