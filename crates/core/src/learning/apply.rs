@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::rival::Rivals;
 use super::{Draft, Learned};
 use crate::Mnemic;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Turn};
 use crate::edge::Edge;
 use crate::error::{Code, Error, Result};
 use crate::extraction::{Certainty, FoundFact, FoundRelation, Likeness};
@@ -96,6 +96,7 @@ impl<'a> Learning<'a> {
         for memory in self.supported.into_values() {
             changes.push(Change::UpdateMemory { memory, content_changed: false });
         }
+        changes.extend(owners(self.draft, &changes));
         let marks = self.draft.turns.iter().map(|turn| Change::LearnTurn { id: turn.id, at: now });
         changes.extend(marks);
         (self.learned, changes)
@@ -312,6 +313,28 @@ impl<'a> Learning<'a> {
             }
         }
     }
+}
+
+/// What somebody said is theirs and goes with them, as their turns do: the memories that were made
+/// of it, and the node of the speaker with its edges. Whoever says again what is known already, or
+/// asks for the learning, owns nothing by it.
+fn owners(draft: &Draft, changes: &[Change]) -> Vec<Change> {
+    let owner = |change: &Change| {
+        let (item, turn) = match change {
+            Change::AddMemory(memory) => {
+                let said = |turn: &&Turn| memory.source_ids.contains(&turn.id.to_string());
+                (memory.id.0, draft.turns.iter().find(said)?)
+            }
+            Change::AddNode(node) => {
+                let is_speaker = |turn: &&Turn| turn.speaker.as_ref() == Some(&node.name);
+                (node.id.0, draft.turns.iter().find(is_speaker)?)
+            }
+            _ => return None,
+        };
+        let user = turn.user.clone().or_else(|| turn.speaker.clone())?;
+        Some(Change::AddOwner { item, user })
+    };
+    changes.iter().filter_map(owner).collect()
 }
 
 /// Each time a part of the doubt goes. What is surer already stays so.

@@ -282,6 +282,7 @@ macro_rules! behaviour {
                 what_was_promoted_goes_with_its_origin
                 a_conversation_goes_with_all_that_is_its_own
                 a_user_goes_with_all_that_their_tokens_made
+                what_was_learned_from_a_user_goes_with_them
                 a_user_with_many_records_goes_in_portions
                 whoever_erases_themselves_is_not_named_by_it
                 only_who_may_write_to_a_domain_erases_in_it
