@@ -128,7 +128,11 @@ impl Mnemic {
         if turns.is_empty() {
             return Ok(None);
         }
-        let (extraction, label) = self.extract(scope, &turns).await;
+        // Later words hold against earlier ones: they are read in the order they were said in, which
+        // need not be the one they were stored in.
+        let mut said = turns.clone();
+        said.sort_by_key(|turn| turn.at);
+        let (extraction, label) = self.extract(scope, &said).await;
         let vectors = self.vectors_of(&extraction).await;
         Ok(Some(Draft { turns, extraction, label, settings: settings.clone(), vectors }))
     }

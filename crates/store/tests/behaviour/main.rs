@@ -379,6 +379,8 @@ macro_rules! behaviour {
                 what_was_said_is_learned_once
                 what_is_known_gets_support_instead_of_a_twin
                 the_new_replaces_the_old_by_default
+                what_was_said_last_holds_whatever_is_learned_first
+                what_is_older_than_what_is_known_never_takes_its_place
                 the_old_is_kept_where_it_is_preferred
                 a_correction_replaces_whatever_the_policy
                 a_suggestion_does_not_overrule_a_fact
