@@ -98,13 +98,16 @@ impl Mnemic {
             let means_it = near.contains(&memory.id) && likeness.may_mean(&other);
             let told = Attribute::of(&memory.content);
             let clash = |(new, old): (&Attribute, &Attribute)| new.contradicts(old);
+            let holds = memory.tense(now) != Some(Temporal::Past);
             if attribute.as_ref().zip(told.as_ref()).is_some_and(clash) {
-                if memory.tense(now) != Some(Temporal::Past) {
+                if holds {
                     let said_at = self.said_at(caller, &memory).await?;
                     rivals.opposed.push(Opposed { memory, said_at });
                 }
             } else if rivals.same.is_none()
-                && (likeness.restates(&other) || means_it)
+                && (likeness.restates(&other)
+                    || means_it
+                    || holds && fact.adds_nothing_to(told.as_ref()))
                 && same_entities(&memory.entities, &fact.entities)
             {
                 rivals.same = Some(memory);

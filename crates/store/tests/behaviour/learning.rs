@@ -241,6 +241,23 @@ pub(crate) async fn what_is_older_than_what_is_known_never_takes_its_place(w: Wo
     assert_eq!(w.known().await, ["Kim lives in Narvik.", "Kim works for Acme."]);
 }
 
+pub(crate) async fn a_move_is_two_facts_and_no_twins(w: World) {
+    w.clock.forward(DAY * 200);
+    for conversation in ["c", "d"] {
+        w.say_as(&w.operator, conversation, Some("Eli"), "I moved from Lyon to Nantes in March.")
+            .await;
+        w.say_as(&w.operator, conversation, Some("Eli"), "I live in Nantes.").await;
+        w.learn(conversation).await;
+        let known = w.known().await;
+        assert_eq!(known, ["Eli lives in Nantes since March 2026.", "Eli used to live in Lyon."]);
+    }
+    let memories = w.memories().await;
+    let past = memories.iter().find(|memory| memory.content.contains("Lyon")).unwrap();
+    let home = memories.iter().find(|memory| memory.content.contains("Nantes")).unwrap();
+    assert_eq!((past.temporal, past.valid_to), (Some(Temporal::Past), home.valid_from));
+    assert_eq!((past.source_ids.len(), home.source_ids.len()), (2, 2), "said again");
+}
+
 pub(crate) async fn the_old_is_kept_where_it_is_preferred(w: World) {
     w.set(json!({"extraction": {"contradictions": "prefer_old"}})).await;
     w.say("c", "I live in Lisbon.").await;

@@ -381,6 +381,7 @@ macro_rules! behaviour {
                 the_new_replaces_the_old_by_default
                 what_was_said_last_holds_whatever_is_learned_first
                 what_is_older_than_what_is_known_never_takes_its_place
+                a_move_is_two_facts_and_no_twins
                 the_old_is_kept_where_it_is_preferred
                 a_correction_replaces_whatever_the_policy
                 a_suggestion_does_not_overrule_a_fact
