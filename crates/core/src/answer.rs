@@ -246,8 +246,12 @@ pub(crate) fn answer_change<T: Serialize>(
     Ok(Some(Change::KeepAnswer(Answer { key, fingerprint, body, created_at })))
 }
 
-/// What is made belongs to the user whose token made it, and goes with them.
+/// What is made belongs to the user whose token made it, and goes with them. Learning says itself
+/// whose words it learned from: they are seldom those of whoever asked for it.
 fn owners(caller: &Caller, changes: &[Change]) -> Vec<Change> {
+    if changes.iter().any(|change| matches!(change, Change::LearnTurn { .. })) {
+        return vec![];
+    }
     let Some(user) = &caller.principal.user else { return vec![] };
     let made = changes.iter().filter_map(Change::made);
     made.map(|item| Change::AddOwner { item, user: user.clone() }).collect()

@@ -76,6 +76,12 @@ impl Attribute {
         if self.key.starts_with("preference of") { "preference" } else { &self.key }
     }
 
+    /// Whether both give a property that has one value the same one, since whenever.
+    pub(crate) fn agrees(&self, other: &Self) -> bool {
+        let of_same = (&self.subject, &self.key) == (&other.subject, &other.key);
+        self.one && of_same && (&self.value, self.negated) == (&other.value, other.negated)
+    }
+
     /// Whether both cannot be true at once.
     pub(crate) fn contradicts(&self, other: &Self) -> bool {
         if (&self.subject, &self.key) != (&other.subject, &other.key) {

@@ -75,6 +75,13 @@ impl FoundFact {
     pub(crate) fn attribute(&self) -> Option<Attribute> {
         Attribute::of(&self.content)
     }
+
+    /// Whether it says nothing that a sentence of this property does not: neither another value nor
+    /// since when.
+    pub(crate) fn adds_nothing_to(&self, told: Option<&Attribute>) -> bool {
+        let timeless = self.valid_from.is_none() && self.valid_to.is_none();
+        timeless && self.attribute().zip(told).is_some_and(|(new, told)| new.agrees(told))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +152,8 @@ impl Gathering {
         let same = |other: &FoundFact| {
             likeness::normalised(&other.content) == likeness::normalised(&fact.content)
         };
-        if self.found.facts.iter().any(same) {
+        let told = |other: &FoundFact| fact.adds_nothing_to(other.attribute().as_ref());
+        if self.found.facts.iter().any(|other| same(other) || told(other)) {
             return;
         }
         if let Some(attribute) = fact.attribute() {

@@ -143,16 +143,9 @@ impl Reading<'_> {
     }
 
     fn tell(&self, rule: &Rule, bound: &Bound, predicate: &[Word], gathering: &mut Gathering) {
-        let mut say = rule.say.to_owned();
-        for taken in &bound.taken {
-            say = say.replace(&format!("{{{}}}", taken.called), &retold(taken));
-        }
-        let mut names: Vec<String> = Vec::new();
-        for taken in &bound.taken {
-            for found in name::all(&taken.words) {
-                names.push(found);
-            }
-        }
+        let say = told(rule.say, bound);
+        let is_told = |taken: &&Taken| rule.before.is_none() || taken.called != 'y';
+        let mut names = names_of(bound.taken.iter().filter(is_told));
         let x = bound.get('x').map(|taken| taken.text.clone());
         if let (Some(relation), Some(x)) = (rule.relation, &x) {
             gathering.entity(x, relation.kind);
@@ -170,6 +163,31 @@ impl Reading<'_> {
             ..*self
         };
         reading.add(&say, rule.certainty, &names, temporal, rule.change, gathering);
+        if let (Some(before), Some(y)) = (rule.before, bound.get('y')) {
+            self.add_before(&told(before, bound), &names_of([y].into_iter()), rule, gathering);
+        }
+    }
+
+    /// What held until that which is said began.
+    fn add_before(&self, say: &str, names: &[String], rule: &Rule, gathering: &mut Gathering) {
+        let (valid_to, _) = self.validity(rule.change, rule.past);
+        let mut entities: Vec<String> = self.subject.name.iter().cloned().collect();
+        entities.extend_from_slice(names);
+        for name in names {
+            let kind = rule.relation.map_or_else(|| name::kind_of(name), |relation| relation.kind);
+            gathering.entity(name, kind);
+        }
+        gathering.fact(FoundFact {
+            content: format!("{} {say}.", self.subject.text),
+            certainty: self.certainty(rule.certainty),
+            temporal: Temporal::Past,
+            valid_from: None,
+            valid_to,
+            entities,
+            correction: false,
+            change: false,
+            source: self.turn.id,
+        });
     }
 
     fn relate(&self, relation: Relation, rule: &Rule, x: &str, gathering: &mut Gathering) {
@@ -398,6 +416,17 @@ impl Reading<'_> {
         }
         tense
     }
+}
+
+/// What a rule says, with what its pattern took.
+fn told(say: &str, bound: &Bound) -> String {
+    bound.taken.iter().fold(say.to_owned(), |say, taken| {
+        say.replace(&format!("{{{}}}", taken.called), &retold(taken))
+    })
+}
+
+fn names_of<'t>(taken: impl Iterator<Item = &'t Taken>) -> Vec<String> {
+    taken.flat_map(|taken| name::all(&taken.words)).collect()
 }
 
 fn retold(taken: &Taken) -> String {

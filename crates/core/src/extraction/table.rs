@@ -24,6 +24,8 @@ pub(super) struct Rule {
     pub past: bool,
     /// It was otherwise before.
     pub change: bool,
+    /// How it was before, where that is said as well: `{y}` is what the pattern took as y.
+    pub before: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +61,7 @@ const fn rule(
         certainty: Certainty::Explicit,
         past: false,
         change: false,
+        before: None,
     }
 }
 
@@ -77,6 +80,10 @@ impl Rule {
 
     const fn change(self) -> Self {
         Self { change: true, ..self }
+    }
+
+    const fn before(self, say: &'static str) -> Self {
+        Self { before: Some(say), ..self }
     }
 
     const fn implied(self) -> Self {
@@ -102,17 +109,11 @@ const fn work(pattern: &'static str) -> Rule {
 
 /// The first of a property that fits wins; rules of different properties may all apply.
 pub(super) static RULES: &[Rule] = &[
-    home(
-        PEOPLE,
-        "have|has? moved|relocated from <y:place> to <x:place>",
-        "lives in {x}, and lived in {y} before",
-    )
-    .change(),
-    home(
-        PEOPLE,
-        "live|lives in <x:place> and lived in <y:place> before",
-        "lives in {x}, and lived in {y} before",
-    ),
+    home(PEOPLE, "have|has? moved|relocated from <y:place> to <x:place>", "lives in {x}")
+        .change()
+        .before("used to live in {y}"),
+    home(PEOPLE, "live|lives in <x:place> and lived in <y:place> before", "lives in {x}")
+        .before("used to live in {y}"),
     home(PEOPLE, "have|has? moved|relocated to <x:place>", "lives in {x}").change(),
     home(PEOPLE, "live|lives|reside|resides in|at|near <x:place>", "lives in {x}"),
     home(PEOPLE, "have|has lived in <x:place>", "lives in {x}"),

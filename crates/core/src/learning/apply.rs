@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::rival::Rivals;
+use jiff::Timestamp;
+
+use super::rival::{Opposed, Rivals};
 use super::{Draft, Learned};
 use crate::Mnemic;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, Turn};
 use crate::edge::Edge;
 use crate::error::{Code, Error, Result};
 use crate::extraction::{Certainty, FoundFact, FoundRelation, Likeness};
@@ -65,6 +67,8 @@ struct Learning<'a> {
     supported: BTreeMap<MemoryId, Memory>,
     replaced: Vec<MemoryId>,
     told: Vec<Likeness>,
+    /// What facts were about that newer ones had overtaken before they were learned.
+    overtaken: Vec<Vec<String>>,
     learned: Learned,
 }
 
@@ -85,6 +89,7 @@ impl<'a> Learning<'a> {
             supported: BTreeMap::new(),
             replaced: Vec::new(),
             told: Vec::new(),
+            overtaken: Vec::new(),
             learned: Learned { turns: draft.turns.len() as u64, ..Learned::default() },
         }
     }
@@ -96,6 +101,7 @@ impl<'a> Learning<'a> {
         for memory in self.supported.into_values() {
             changes.push(Change::UpdateMemory { memory, content_changed: false });
         }
+        changes.extend(owners(self.draft, &changes));
         let marks = self.draft.turns.iter().map(|turn| Change::LearnTurn { id: turn.id, at: now });
         changes.extend(marks);
         (self.learned, changes)
@@ -110,8 +116,8 @@ impl<'a> Learning<'a> {
             self.support(known, fact);
             return Ok(());
         }
-        let opposed: Vec<_> =
-            rivals.opposed.into_iter().filter(|old| !self.replaced.contains(&old.id)).collect();
+        let is_left = |old: &Opposed| !self.replaced.contains(&old.memory.id);
+        let opposed: Vec<_> = rivals.opposed.into_iter().filter(is_left).collect();
         let policy = self.draft.settings.contradictions;
         let is_refused = policy == Contradictions::PreferOld && !fact.correction;
         if is_refused && !opposed.is_empty() {
@@ -129,13 +135,54 @@ impl<'a> Learning<'a> {
         self.told.push(likeness);
         self.learned.facts += 1;
         self.see(new.id);
-        for old in opposed {
+        self.settle(fact, opposed, new)
+    }
+
+    /// What becomes of a new fact and of those that it contradicts. The one that was said last
+    /// holds, in whatever order they are learned.
+    fn settle(&mut self, fact: &FoundFact, opposed: Vec<Opposed>, new: Memory) -> Result<()> {
+        let said_at = self.said_at(fact);
+        let (later, earlier): (Vec<_>, Vec<_>) =
+            opposed.into_iter().partition(|known| known.said_at > said_at);
+        let decides = |known: &&Opposed| self.prefers_last(fact) && overrules(&known.memory, &new);
+        let last = later.iter().filter(decides).max_by_key(|known| known.said_at);
+        if let Some(last) = last {
+            return self.overtake(fact, last, new);
+        }
+        for known in &later {
+            self.review(fact, &known.memory, &new);
+        }
+        for old in earlier {
             self.oppose(fact, old, &new)?;
         }
         Ok(())
     }
 
-    async fn add(&mut self, fact: &FoundFact, opposed: &[Memory]) -> Result<Memory> {
+    /// Whether what was said last holds. A correction takes back what was said before it, not what
+    /// was said since.
+    fn prefers_last(&self, fact: &FoundFact) -> bool {
+        fact.correction || self.draft.settings.contradictions == Contradictions::PreferNew
+    }
+
+    fn said_at(&self, fact: &FoundFact) -> Timestamp {
+        let turn = self.draft.turns.iter().find(|turn| turn.id == fact.source);
+        turn.map_or_else(|| self.mnemic.clock.now(), |turn| turn.at)
+    }
+
+    /// A fact that is learned after a newer one is history: it held when it was said.
+    fn overtake(&mut self, fact: &FoundFact, last: &Opposed, mut new: Memory) -> Result<()> {
+        let said_at = self.said_at(fact);
+        new.valid_to = new.valid_to.or_else(|| until(&new, said_at, last.began()));
+        if new.valid_to.is_none_or(|to| said_at < to) {
+            new.valid_from = new.valid_from.or(Some(said_at));
+        }
+        self.overtaken.push(fact.entities.clone());
+        self.learned.superseded += 1;
+        self.changes.push(Change::RequireRecord(last.memory.id.0));
+        self.creation.take_place(new, &last.memory)
+    }
+
+    async fn add(&mut self, fact: &FoundFact, opposed: &[Opposed]) -> Result<Memory> {
         let channel = &self.conversation.channel;
         // What was erased is refused before anything is made for it.
         self.creation.weaving.graves.admit_text(&fact.content, false).await?;
@@ -167,8 +214,8 @@ impl<'a> Learning<'a> {
     }
 
     /// A correction has the authority of what it corrects.
-    fn kind(&self, fact: &FoundFact, opposed: &[Memory]) -> Kind {
-        let corrects = fact.correction && opposed.iter().any(|old| old.kind == Kind::Fact);
+    fn kind(&self, fact: &FoundFact, opposed: &[Opposed]) -> Kind {
+        let corrects = fact.correction && opposed.iter().any(|old| old.memory.kind == Kind::Fact);
         let explicit = fact.certainty == Certainty::Explicit;
         if corrects {
             Kind::Fact
@@ -179,13 +226,10 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// What becomes of an old fact that a new one contradicts. A suggestion does not overrule a
-    /// fact: that is for somebody to decide.
-    fn oppose(&mut self, fact: &FoundFact, old: Memory, new: &Memory) -> Result<()> {
-        let overrules = new.kind == Kind::Fact || old.kind != Kind::Fact;
-        let policy = self.draft.settings.contradictions;
-        let wins = fact.correction || policy == Contradictions::PreferNew;
-        if !(wins && overrules) {
+    /// What becomes of an old fact that a new one contradicts.
+    fn oppose(&mut self, fact: &FoundFact, old: Opposed, new: &Memory) -> Result<()> {
+        let Opposed { memory: old, said_at } = old;
+        if !(self.prefers_last(fact) && overrules(new, &old)) {
             self.review(fact, &old, new);
             return Ok(());
         }
@@ -193,11 +237,11 @@ impl<'a> Learning<'a> {
             .supported
             .remove(&old.id)
             .map_or(old, |supported| Memory { revision: supported.revision - 1, ..supported });
-        // Where the world changed, the old one was true until then.
-        if fact.change && old.valid_to.is_none() {
-            let until = new.valid_from.filter(|from| old.valid_from.is_none_or(|old| old < *from));
-            old.valid_to =
-                until.filter(|until| *until > old.created_at || old.valid_from.is_some());
+        // Where the world changed, the old one was true until then; a correction says that it
+        // never was.
+        if (fact.change || !fact.correction) && old.valid_to.is_none() {
+            let began = new.valid_from.unwrap_or_else(|| self.said_at(fact));
+            old.valid_to = until(&old, said_at, began);
         }
         self.replaced.push(old.id);
         self.learned.superseded += 1;
@@ -250,6 +294,12 @@ impl<'a> Learning<'a> {
     }
 
     async fn relation(&mut self, relation: &FoundRelation) -> Result<()> {
+        let is_about = |names: &Vec<String>| {
+            [&relation.source, &relation.target].iter().all(|end| names.contains(end))
+        };
+        if relation.exclusive && self.overtaken.iter().any(is_about) {
+            return Ok(());
+        }
         let channel = self.conversation.channel.clone();
         let ends = [&relation.source, &relation.target];
         let mut ids = Vec::with_capacity(2);
@@ -312,6 +362,40 @@ impl<'a> Learning<'a> {
             }
         }
     }
+}
+
+/// A suggestion does not overrule a fact: that is for somebody to decide.
+fn overrules(new: &Memory, old: &Memory) -> bool {
+    new.kind == Kind::Fact || old.kind != Kind::Fact
+}
+
+/// Until when an older memory held, if a newer one began so: not where the newer one says that it
+/// had begun before the older was said.
+fn until(older: &Memory, said_at: Timestamp, began: Timestamp) -> Option<Timestamp> {
+    let is_behind = older.valid_from.map_or(said_at < began, |from| from < began);
+    is_behind.then_some(began)
+}
+
+/// What somebody said is theirs and goes with them, as their turns do: the memories that were made
+/// of it, and the node of the speaker with its edges. Whoever says again what is known already, or
+/// asks for the learning, owns nothing by it.
+fn owners(draft: &Draft, changes: &[Change]) -> Vec<Change> {
+    let owner = |change: &Change| {
+        let (item, turn) = match change {
+            Change::AddMemory(memory) => {
+                let said = |turn: &&Turn| memory.source_ids.contains(&turn.id.to_string());
+                (memory.id.0, draft.turns.iter().find(said)?)
+            }
+            Change::AddNode(node) => {
+                let is_speaker = |turn: &&Turn| turn.speaker.as_ref() == Some(&node.name);
+                (node.id.0, draft.turns.iter().find(is_speaker)?)
+            }
+            _ => return None,
+        };
+        let user = turn.user.clone().or_else(|| turn.speaker.clone())?;
+        Some(Change::AddOwner { item, user })
+    };
+    changes.iter().filter_map(owner).collect()
 }
 
 /// Each time a part of the doubt goes. What is surer already stays so.

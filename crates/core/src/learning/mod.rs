@@ -105,7 +105,6 @@ impl Mnemic {
                     let (learned, mut changes) =
                         self.learn_changes(caller, conversation, &draft).await?;
                     if learned.turns > 0 {
-                        changes.extend(owners(&draft, &changes));
                         changes.push(self.learned_entry(conversation, &learned, &changes));
                         claim.commit(self, changes).await?;
                     }
@@ -129,7 +128,11 @@ impl Mnemic {
         if turns.is_empty() {
             return Ok(None);
         }
-        let (extraction, label) = self.extract(scope, &turns).await;
+        // Later words hold against earlier ones: they are read in the order they were said in, which
+        // need not be the one they were stored in.
+        let mut said = turns.clone();
+        said.sort_by_key(|turn| turn.at);
+        let (extraction, label) = self.extract(scope, &said).await;
         let vectors = self.vectors_of(&extraction).await;
         Ok(Some(Draft { turns, extraction, label, settings: settings.clone(), vectors }))
     }
@@ -169,17 +172,6 @@ impl Mnemic {
         };
         Change::AddAudit(Box::new(entry))
     }
-}
-
-/// What a user said is theirs, and goes with them.
-fn owners(draft: &Draft, changes: &[Change]) -> Vec<Change> {
-    let owner = |change: &Change| {
-        let Change::AddMemory(memory) = change else { return None };
-        let said = |turn: &&Turn| memory.source_ids.contains(&turn.id.to_string());
-        let turn = draft.turns.iter().find(said)?;
-        Some(Change::AddOwner { item: memory.id.0, user: turn.user.clone()? })
-    };
-    changes.iter().filter_map(owner).collect()
 }
 
 /// Whoever learns when nobody asked for it. It sees no domain but what is in none.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::Mnemic;
 use crate::embed::{Embedder, Purpose};
 use crate::error::Result;
 use crate::extraction::{Attribute, COSINE_MIN, Extraction, FoundFact, Likeness};
-use crate::ids::{MemoryId, NodeId};
+use crate::ids::{MemoryId, NodeId, TurnId};
 use crate::memory::{GLOBAL_CHANNEL, Memory, Temporal};
 use crate::principal::Caller;
 use crate::recall::{ItemKind, SearchFilter, Sight};
@@ -29,7 +31,21 @@ pub(super) struct Rivals {
     /// It says the same.
     pub same: Option<Memory>,
     /// They cannot be true if it is.
-    pub opposed: Vec<Memory>,
+    pub opposed: Vec<Opposed>,
+}
+
+/// A memory that a new fact contradicts.
+pub(super) struct Opposed {
+    pub memory: Memory,
+    /// When it was said last.
+    pub said_at: Timestamp,
+}
+
+impl Opposed {
+    /// When it began to hold, as far as it says; at the latest when it was said.
+    pub(super) fn began(&self) -> Timestamp {
+        self.memory.valid_from.unwrap_or(self.said_at)
+    }
 }
 
 impl Mnemic {
@@ -82,18 +98,31 @@ impl Mnemic {
             let means_it = near.contains(&memory.id) && likeness.may_mean(&other);
             let told = Attribute::of(&memory.content);
             let clash = |(new, old): (&Attribute, &Attribute)| new.contradicts(old);
+            let holds = memory.tense(now) != Some(Temporal::Past);
             if attribute.as_ref().zip(told.as_ref()).is_some_and(clash) {
-                if memory.tense(now) != Some(Temporal::Past) {
-                    rivals.opposed.push(memory);
+                if holds {
+                    let said_at = self.said_at(caller, &memory).await?;
+                    rivals.opposed.push(Opposed { memory, said_at });
                 }
             } else if rivals.same.is_none()
-                && (likeness.restates(&other) || means_it)
+                && (likeness.restates(&other)
+                    || means_it
+                    || holds && fact.adds_nothing_to(told.as_ref()))
                 && same_entities(&memory.entities, &fact.entities)
             {
                 rivals.same = Some(memory);
             }
         }
         Ok(rivals)
+    }
+
+    /// The time of the last of the turns that a memory was drawn from. Where none is left, because
+    /// it was made by hand or they were rolled up, it is when the memory was made: that is never
+    /// before it was said, and `valid_from` is no help, as people speak of what began long ago.
+    async fn said_at(&self, caller: &Caller, memory: &Memory) -> Result<Timestamp> {
+        let ids: Vec<TurnId> = memory.source_ids.iter().filter_map(|id| id.parse().ok()).collect();
+        let turns = self.store.turns_around(caller.scope(), &ids, 0).await?;
+        Ok(turns.into_iter().map(|turn| turn.at).max().unwrap_or(memory.created_at))
     }
 
     /// Memories with the same words, or about the same.

@@ -238,6 +238,50 @@ pub(crate) async fn a_user_goes_with_all_that_their_tokens_made(w: World) {
     assert_eq!(seen(w.mnemic.erase_user(&w.as_operator(), " x").await).0, "invalid_field");
 }
 
+/// By the job, or by whoever asks for it, with a user's token or without.
+pub(crate) async fn what_was_learned_from_a_user_goes_with_them(w: World) {
+    let (_, bo) = user(&w, "bo", None).await;
+    let known = w.remember(&w.operator, "The user likes tea.").await;
+    let users = [
+        ("zoe", "Turku", None),
+        ("yves", "Oulu", Some(&w.operator)),
+        ("xenia", "Vaasa", Some(&bo)),
+    ];
+    for (name, home, learner) in users {
+        let (_, who) = user(&w, name, None).await;
+        let said = format!("I live in {home} and my salary in {home} is 90000 euros. I like tea.");
+        w.say_as(&who, name, None, &said).await;
+        w.say_as(&who, name, Some(name), "I work for Acme.").await;
+        w.say_as(&w.operator, name, None, &format!("I like the colour of {name}.")).await;
+        if let Some(learner) = learner {
+            w.mnemic.learn(&Caller::new(learner.clone()), name).await.unwrap();
+        } else {
+            w.clock.forward(DAY);
+            w.run("consolidate").await;
+        }
+        let learned = w.known().await;
+        for word in [home, "90000", "Acme"] {
+            assert!(learned.iter().any(|text| text.contains(word)), "{name} {word}: {learned:?}");
+        }
+        let receipt = w.mnemic.erase_user(&w.as_operator(), name).await.unwrap();
+        assert_eq!((receipt.counts["memories"], receipt.counts["nodes"]), (3, 1), "{name}");
+        let left = format!("The user likes the colour of {name}.");
+        assert_eq!(w.known().await, [known.content.clone(), left.clone()], "others' words stay");
+        let others = w.memories().await.into_iter().find(|memory| memory.content == left).unwrap();
+        w.mnemic.forget_memory(&w.as_operator(), others.id).await.unwrap();
+    }
+    assert_eq!(w.get(&w.operator, known.id).await.source_ids.len(), 3, "they only said it again");
+    w.say("v", "I like rain.").await;
+    w.mnemic.learn(&Caller::new(bo), "v").await.unwrap();
+    w.mnemic.erase_user(&w.as_operator(), "bo").await.unwrap();
+    assert_eq!(w.search(&w.operator, "rain").await.len(), 1, "bo learned it, and did not say it");
+    w.say_as(&w.operator, "w", Some("walt"), "I live in Espoo.").await;
+    w.learn("w").await;
+    assert_eq!(w.search(&w.operator, "Espoo").await.len(), 1);
+    w.mnemic.erase_user(&w.as_operator(), "walt").await.unwrap();
+    assert!(w.search(&w.operator, "Espoo").await.is_empty(), "a speaker without a token, too");
+}
+
 pub(crate) async fn a_user_with_many_records_goes_in_portions(w: World) {
     let (_, ana) = user(&w, "ana", None).await;
     let caller = Caller::new(ana);

@@ -8,7 +8,7 @@ use mnemic_core::conversation::NewTurn;
 use mnemic_core::language::{LanguageModel, Prompt};
 use mnemic_core::learning::Learned;
 use mnemic_core::memory::{Kind, Memory, MemoryFilter, NewMemory, Temporal};
-use mnemic_core::node::Traversal;
+use mnemic_core::node::{NodeSearch, Traversal};
 use mnemic_core::principal::{Caller, Principal};
 use mnemic_core::slot::SlotSpace;
 use mnemic_core::{Code, Error, Mnemic, Result};
@@ -44,6 +44,24 @@ impl World {
         };
         let caller = Caller::new(who.clone());
         self.mnemic.add_turns(&caller, conversation, &[new]).await.unwrap();
+    }
+
+    /// Says something in a conversation, at a time.
+    async fn say_at(&self, speaker: &str, conversation: &str, at: &str, content: &str) {
+        let new = NewTurn {
+            role: "user".to_owned(),
+            content: content.to_owned(),
+            speaker: Some(speaker.to_owned()),
+            at: Some(at.parse().unwrap()),
+            ..NewTurn::default()
+        };
+        self.mnemic.add_turns(&self.as_operator(), conversation, &[new]).await.unwrap();
+    }
+
+    async fn node_of(&self, name: &str) -> uuid::Uuid {
+        let search = NodeSearch { query: name.to_owned(), ..NodeSearch::default() };
+        let hits = self.mnemic.search_nodes(&self.operator, &search).await.unwrap();
+        hits.into_iter().find(|hit| hit.node.name == name).unwrap().node.id.0
     }
 
     pub(crate) async fn learn(&self, conversation: &str) -> Learned {
@@ -167,6 +185,79 @@ pub(crate) async fn the_new_replaces_the_old_by_default(w: World) {
     assert!(graph.edges.iter().any(|edge| edge.relation == "SUPERSEDES"), "{:?}", graph.edges);
 }
 
+const EARLY: &str = "2020-01-01T00:00:00Z";
+const LATE: &str = "2026-02-01T00:00:00Z";
+
+pub(crate) async fn what_was_said_last_holds_whatever_is_learned_first(w: World) {
+    for (speaker, order) in [("Lea", [0, 1]), ("Kim", [1, 0])] {
+        let said = [(EARLY, "I live in Bergen."), (LATE, "I live in Oslo.")];
+        for place in order {
+            let (at, text) = said[place];
+            w.say_at(speaker, &format!("{speaker}-{place}"), at, text).await;
+            w.clock.forward(DAY);
+            w.run("consolidate").await;
+        }
+        let mut all = MemoryFilter::default();
+        let known = w.list(&w.operator, &all).await;
+        let of = |list: &[Memory], home: &str| {
+            let content = format!("{speaker} lives in {home}.");
+            list.iter().find(|memory| memory.content == content).cloned()
+        };
+        let new = of(&known, "Oslo").unwrap();
+        assert_eq!(of(&known, "Bergen"), None, "{speaker}");
+        all.include_superseded = true;
+        let old = of(&w.list(&w.operator, &all).await, "Bergen").unwrap();
+        assert_eq!((old.superseded_by, old.valid_to), (Some(new.id), LATE.parse().ok()));
+        let walk =
+            Traversal { ids: vec![w.node_of(speaker).await], depth: 1, ..Traversal::default() };
+        let graph = w.mnemic.traverse(&w.operator, &walk).await.unwrap();
+        let homes = graph.edges.into_iter().filter(|edge| edge.relation == "LOCATED_IN");
+        let homes: Vec<_> = homes.map(|edge| edge.target_id).collect();
+        assert_eq!(homes, [w.node_of("Oslo").await], "{speaker}");
+    }
+}
+
+pub(crate) async fn what_is_older_than_what_is_known_never_takes_its_place(w: World) {
+    w.say_at("Kim", "c", LATE, "I live in Oslo.").await;
+    w.say_at("Kim", "c", EARLY, "I live in Bergen.").await;
+    w.learn("c").await;
+    assert_eq!(w.known().await, ["Kim lives in Oslo."], "stored in another order than it was said");
+    let early = ["2019-01-01T00:00:00Z", "2021-01-01T00:00:00Z"];
+    w.say_at("Kim", "d", early[0], "Actually, I live in Turku.").await;
+    w.say_at("Kim", "e", early[1], "I moved to Malmö.").await;
+    assert_eq!(w.learn("d").await.superseded, 1);
+    assert_eq!(w.learn("e").await.superseded, 1);
+    assert_eq!(w.known().await, ["Kim lives in Oslo."], "nor does a correction of then");
+    let then = MemoryFilter { as_of: early[1].parse().ok(), ..MemoryFilter::default() };
+    let held: Vec<_> = w.list(&w.operator, &then).await.into_iter().map(|m| m.content).collect();
+    assert!(held.contains(&"Kim lives in Malmö.".to_owned()), "{held:?}");
+    w.create(&w.operator, fact("Kim works for Acme.")).await.unwrap();
+    w.say_at("Kim", "f", EARLY, "I work for Initech.").await;
+    let learned = w.learn("f").await;
+    assert_eq!((learned.superseded, learned.reviews), (1, 0), "a fact made by hand is newer");
+    w.clock.forward(DAY);
+    w.say_as(&w.operator, "g", Some("Kim"), "I live in Narvik.").await;
+    w.learn("g").await;
+    assert_eq!(w.known().await, ["Kim lives in Narvik.", "Kim works for Acme."]);
+}
+
+pub(crate) async fn a_move_is_two_facts_and_no_twins(w: World) {
+    w.clock.forward(DAY * 200);
+    for conversation in ["c", "d"] {
+        w.say_as(&w.operator, conversation, Some("Eli"), "I moved from Lyon to Nantes in March.")
+            .await;
+        w.say_as(&w.operator, conversation, Some("Eli"), "I live in Nantes.").await;
+        w.learn(conversation).await;
+        let known = w.known().await;
+        assert_eq!(known, ["Eli lives in Nantes since March 2026.", "Eli used to live in Lyon."]);
+    }
+    let memories = w.memories().await;
+    let past = memories.iter().find(|memory| memory.content.contains("Lyon")).unwrap();
+    let home = memories.iter().find(|memory| memory.content.contains("Nantes")).unwrap();
+    assert_eq!((past.temporal, past.valid_to), (Some(Temporal::Past), home.valid_from));
+    assert_eq!((past.source_ids.len(), home.source_ids.len()), (2, 2), "said again");
+}
+
 pub(crate) async fn the_old_is_kept_where_it_is_preferred(w: World) {
     w.set(json!({"extraction": {"contradictions": "prefer_old"}})).await;
     w.say("c", "I live in Lisbon.").await;
@@ -227,8 +318,7 @@ pub(crate) async fn relations_join_entities_and_end_with_their_time(w: World) {
         .await;
     w.learn("c").await;
     let relations = async || {
-        let search =
-            mnemic_core::node::NodeSearch { query: "Ana".to_owned(), ..Default::default() };
+        let search = NodeSearch { query: "Ana".to_owned(), ..Default::default() };
         let hits = w.mnemic.search_nodes(&w.operator, &search).await.unwrap();
         let ana = &hits.iter().find(|hit| hit.node.name == "Ana").unwrap().node;
         assert_eq!(ana.node_type, "person");

@@ -307,6 +307,7 @@ macro_rules! behaviour {
                 what_was_promoted_goes_with_its_origin
                 a_conversation_goes_with_all_that_is_its_own
                 a_user_goes_with_all_that_their_tokens_made
+                what_was_learned_from_a_user_goes_with_them
                 a_user_with_many_records_goes_in_portions
                 whoever_erases_themselves_is_not_named_by_it
                 only_who_may_write_to_a_domain_erases_in_it
@@ -403,6 +404,9 @@ macro_rules! behaviour {
                 what_was_said_is_learned_once
                 what_is_known_gets_support_instead_of_a_twin
                 the_new_replaces_the_old_by_default
+                what_was_said_last_holds_whatever_is_learned_first
+                what_is_older_than_what_is_known_never_takes_its_place
+                a_move_is_two_facts_and_no_twins
                 the_old_is_kept_where_it_is_preferred
                 a_correction_replaces_whatever_the_policy
                 a_suggestion_does_not_overrule_a_fact
