@@ -14,6 +14,8 @@ use crate::text::{QUERY_BYTES_MAX, check_content};
 
 /// How many passages answer where no model does.
 const PASSAGES_MAX: usize = 5;
+/// The share of the best passage's score that a fact needs to go before it.
+const NEARLY: f64 = 0.7;
 const ANSWER_TOKENS_MAX: u32 = 600;
 const BUDGET_TOKENS: usize = 3_000;
 
@@ -127,8 +129,10 @@ impl Mnemic {
             (false, item.score, Cited::new("turn", item.turn.id.0, text))
         });
         let mut found: Vec<_> = memories.chain(turns).collect();
-        // Facts are authoritative and come first.
-        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| b.1.total_cmp(&a.1)));
+        let best = found.iter().map(|(_, score, _)| *score).fold(0.0, f64::max);
+        // Facts are authoritative and come first, if they are about as much to the point.
+        let leads = |(is_fact, score, _): &(bool, f64, Cited)| *is_fact && *score >= NEARLY * best;
+        found.sort_by(|a, b| leads(b).cmp(&leads(a)).then_with(|| b.1.total_cmp(&a.1)));
         let citations: Vec<_> = found.into_iter().map(|(_, _, cited)| cited).collect();
         let passage = |cited: &Cited| format!("{} {}", cited.text, cited.mark());
         Ok(Answered {

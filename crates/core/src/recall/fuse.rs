@@ -1,4 +1,5 @@
-//! Rank fusion and the factors that weigh a memory. All numbers of the ranking stand here.
+//! Rank fusion and the factors that weigh a memory. All numbers of the ranking stand here, but for
+//! those of how well a memory fits.
 
 use std::collections::HashMap;
 
@@ -107,7 +108,7 @@ pub(super) fn found_by(lists: &[(Technique, &[Hit])], id: Uuid) -> Vec<Found> {
     lists.iter().filter_map(find).collect()
 }
 
-/// What a memory's own properties do to its score.
+/// What a memory's own properties do to its score, and how well it fits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factors {
     pub temporal: f64,
@@ -116,10 +117,18 @@ pub struct Factors {
     pub confidence: f64,
     pub kind: f64,
     pub pinned: f64,
+    /// How well it fits the query, above 0 and at most 1; so that scores of memories and of turns
+    /// compare.
+    pub fit: f64,
 }
 
 impl Factors {
-    pub(super) fn of(memory: &Memory, temporal: Option<Temporal>, now: Timestamp) -> Self {
+    pub(super) fn of(
+        memory: &Memory,
+        temporal: Option<Temporal>,
+        now: Timestamp,
+        fit: f64,
+    ) -> Self {
         let age_days = now.duration_since(memory.created_at).as_secs_f64().max(0.0) / 86_400.0;
         let halved = 0.5_f64.powf(age_days / RECENCY_HALF_LIFE_DAYS);
         Self {
@@ -133,12 +142,13 @@ impl Factors {
             confidence: CONFIDENCE_FLOOR + (1.0 - CONFIDENCE_FLOOR) * memory.confidence,
             kind: if memory.kind == Kind::Fact { FACT } else { 1.0 },
             pinned: if memory.pinned { PINNED } else { 1.0 },
+            fit,
         }
     }
 
     pub fn product(&self) -> f64 {
-        let Self { temporal, recency, weight, confidence, kind, pinned } = self;
-        temporal * recency * weight * confidence * kind * pinned
+        let Self { temporal, recency, weight, confidence, kind, pinned, fit } = self;
+        temporal * recency * weight * confidence * kind * pinned * fit
     }
 }
 

@@ -9,6 +9,7 @@ mod entity;
 mod evidence;
 mod expand;
 mod filter;
+mod fit;
 pub(crate) mod fuse;
 mod item;
 mod names;
@@ -271,7 +272,7 @@ impl Mnemic {
         if let Some(failure) = searches.take_failure() {
             return Err(failure);
         }
-        let mut items = self.weigh(principal, &searches, limit).await?;
+        let mut items = self.weigh(&quest, &searches).await?;
         self.conceal(principal, items.iter_mut().map(|(item, _)| &mut item.memory).collect())
             .await?;
         if request.explain {
@@ -354,27 +355,29 @@ impl Mnemic {
 
     async fn weigh(
         &self,
-        principal: &Principal,
+        quest: &Quest<'_>,
         searches: &Searches,
-        limit: usize,
     ) -> Result<Vec<(Recalled, Factors)>> {
-        let fused = fuse::fuse(&searches.lists());
+        let Quest { principal, scope, limit, .. } = *quest;
         // Twice as many as wanted are weighed, since weighing can change the order.
-        let ids: Vec<_> =
-            fused.iter().take(fuse::weighed_count(limit)).map(|f| MemoryId(f.id)).collect();
+        let mut fused = fuse::fuse(&searches.lists());
+        fused.truncate(fuse::weighed_count(limit));
+        let ids: Vec<_> = fused.iter().map(|f| f.id).collect();
+        let found: Vec<_> = ids.iter().copied().map(MemoryId).collect();
+        let (memories, fits) = tokio::try_join!(
+            self.store.lookup_memories(scope, &found),
+            self.fits(quest, searches, &ids)
+        )?;
         let now = self.clock.now();
-        let mut items: Vec<_> = self
-            .store
-            .lookup_memories(principal.scope(), &ids)
-            .await?
+        let mut items: Vec<_> = memories
             .into_iter()
             // One may have been deleted, or moved to another domain, since it was found.
             .filter(|memory| memory.deleted_at.is_none() && principal.may_read(memory))
             .filter_map(|memory| {
-                let base = fused.iter().find(|f| f.id == memory.id.0)?.score;
+                let (base, fit) = fused.iter().zip(&fits).find(|(f, _)| f.id == memory.id.0)?;
                 let temporal = memory.tense(now);
-                let factors = Factors::of(&memory, temporal, now);
-                let score = base * factors.product();
+                let factors = Factors::of(&memory, temporal, now, *fit);
+                let score = base.score * factors.product();
                 Some((Recalled { memory, temporal, score, why: None }, factors))
             })
             .collect();

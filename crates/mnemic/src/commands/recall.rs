@@ -109,8 +109,8 @@ fn show(item: &RecallItem) {
     let Some(f) = &why.factors else { return };
     output::line(&format!(
         "         factors: temporal {:.2}, recency {:.2}, weight {:.2}, confidence {:.2}, \
-         kind {:.2}, pinned {:.2}",
-        f.temporal, f.recency, f.weight, f.confidence, f.kind, f.pinned
+         kind {:.2}, pinned {:.2}, fit {:.2}",
+        f.temporal, f.recency, f.weight, f.confidence, f.kind, f.pinned, f.fit
     ));
 }
 

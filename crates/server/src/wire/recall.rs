@@ -260,7 +260,7 @@ pub struct FoundWire {
     pub through: Vec<ThroughWire>,
 }
 
-/// What the item's own properties multiplied its score by.
+/// What the item's own properties, and how well it fits, multiplied its score by.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct FactorsWire {
     pub temporal: f64,
@@ -269,6 +269,9 @@ pub struct FactorsWire {
     pub confidence: f64,
     pub kind: f64,
     pub pinned: f64,
+    /// How well it fits the query by meaning, words or entities, from 0.05 to 1: what makes scores
+    /// of memories and of turns compare.
+    pub fit: f64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -390,8 +393,8 @@ impl From<Found> for FoundWire {
 
 impl From<Factors> for FactorsWire {
     fn from(factors: Factors) -> Self {
-        let Factors { temporal, recency, weight, confidence, kind, pinned } = factors;
-        Self { temporal, recency, weight, confidence, kind, pinned }
+        let Factors { temporal, recency, weight, confidence, kind, pinned, fit } = factors;
+        Self { temporal, recency, weight, confidence, kind, pinned, fit }
     }
 }
 

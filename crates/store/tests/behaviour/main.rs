@@ -97,6 +97,9 @@ macro_rules! behaviour {
                 turns_stay_within_their_borders
                 what_is_put_away_is_not_found_until_it_is_spoken_in_again
                 what_was_rolled_up_is_found_no_more
+                what_fits_goes_first_be_it_a_turn_or_a_memory
+                an_answer_begins_with_what_fits
+                an_explanation_says_how_well_a_memory_fits
             }
             behaviour! { in episode, $open:
                 old_turns_become_an_episode

@@ -1,13 +1,15 @@
 //! What was said is found again: by words, by meaning, by who said it, when, and beside what.
 
 use jiff::{SignedDuration, Timestamp};
+use mnemic_core::ask::AskRequest;
 use mnemic_core::conversation::{NewConversation, NewTurn, RollUp};
+use mnemic_core::memory::NewMemory;
 use mnemic_core::recall::{Feature, Part, RecallRequest, RecalledTurn, Technique};
 use mnemic_core::store::Change;
 
 use crate::model::HashModel;
 use crate::recall::all_have_vectors;
-use crate::world::World;
+use crate::world::{World, contents, fact, query};
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
@@ -144,4 +146,88 @@ pub(crate) async fn what_was_rolled_up_is_found_no_more(w: World) {
     let made = w.mnemic.summarize_conversation(&w.as_operator(), "harbour", all).await.unwrap();
     assert_eq!(made.len(), 1);
     assert!(w.words_heard(&ask("the boat")).await.is_empty());
+}
+
+/// Many turns that differ in one word, and memories of something else that everything lifts.
+async fn batch_and_house_rules(w: &World) {
+    let start = w.now() - DAY;
+    let number = |n: i64| {
+        let at = start + SignedDuration::from_secs(n);
+        said("Ana", at, &format!("batch turn number {n} about zebra{n}"))
+    };
+    w.converse("batch", "_global", &(700..800).map(number).collect::<Vec<_>>()).await;
+    let rules = [
+        "Deploys happen on Tuesday",
+        "Coffee comes from the corner shop",
+        "The spare key hangs beside the oven",
+        "Invoices go out monthly",
+        "Lunch is at noon",
+    ];
+    for rule in rules {
+        w.create(&w.operator, NewMemory { pinned: true, ..fact(rule) }).await.unwrap();
+    }
+}
+
+/// What goes first: the best turn and the best memory with their scores.
+async fn firsts(w: &World, asked: &str) -> ((String, f64), (String, f64)) {
+    let request = RecallRequest { limit: Some(50), ..query(asked) };
+    let bundle = w.mnemic.recall(&w.operator, &request).await.unwrap();
+    let turn = bundle.turns.first().map(|it| (it.turn.content.clone(), it.score));
+    let memory = bundle.items.first().map(|it| (it.memory.content.clone(), it.score));
+    (turn.unwrap_or_default(), memory.unwrap_or_default())
+}
+
+pub(crate) async fn what_fits_goes_first_be_it_a_turn_or_a_memory(mut w: World) {
+    for with_model in [false, true] {
+        if with_model {
+            w.embed_with(HashModel::new("small")).await;
+            all_have_vectors(&w, &w.operator).await;
+        } else {
+            batch_and_house_rules(&w).await;
+        }
+        let exact = "batch turn number 777 about zebra777";
+        let (turn, memory) = firsts(&w, "zebra777").await;
+        assert_eq!(turn.0, exact);
+        assert!(turn.1 > memory.1, "{turn:?} {memory:?}");
+        let (turn, memory) = firsts(&w, "which number has zebra777 around noon?").await;
+        assert_eq!(turn.0, exact);
+        assert!(turn.1 > memory.1, "one word that is not the point: {turn:?} {memory:?}");
+        let (turn, memory) = firsts(&w, "Where is the spare key?").await;
+        assert_eq!(memory.0, "The spare key hangs beside the oven");
+        assert!(memory.1 > turn.1, "{turn:?} {memory:?}");
+        let few = RecallRequest { limit: Some(3), ..query("zebra777") };
+        let bundle = w.mnemic.recall(&w.operator, &few).await.unwrap();
+        assert_eq!(bundle.turns[0].turn.content, exact, "{:?}", contents(&bundle));
+    }
+}
+
+pub(crate) async fn an_answer_begins_with_what_fits(mut w: World) {
+    w.embed_with(HashModel::new("small")).await;
+    batch_and_house_rules(&w).await;
+    all_have_vectors(&w, &w.operator).await;
+    let first = async |question: &str| {
+        let request = AskRequest { question: question.to_owned(), channel: None };
+        let answered = w.mnemic.ask(&w.operator, &request).await.unwrap();
+        answered.citations[0].text.clone()
+    };
+    assert_eq!(first("zebra777").await, "Ana: batch turn number 777 about zebra777");
+    assert_eq!(first("When do deploys happen?").await, "Deploys happen on Tuesday");
+}
+
+pub(crate) async fn an_explanation_says_how_well_a_memory_fits(mut w: World) {
+    w.embed_with(HashModel::new("small")).await;
+    batch_and_house_rules(&w).await;
+    all_have_vectors(&w, &w.operator).await;
+    let fits = async |asked: &str| {
+        let include = Some(vec![Part::Memories]);
+        let request = RecallRequest { explain: true, include, ..query(asked) };
+        let bundle = w.mnemic.recall(&w.operator, &request).await.unwrap();
+        assert_eq!(bundle.items.len(), 5, "what does not fit is told, too");
+        let fit = |it: &mnemic_core::recall::Recalled| it.why.as_ref().unwrap().factors.fit;
+        bundle.items.iter().map(fit).collect::<Vec<_>>()
+    };
+    let known = fits("Deploys happen on Tuesday").await;
+    assert!((known[0] - 1.0).abs() < 1e-6 && known[1..].iter().all(|fit| *fit < 0.5), "{known:?}");
+    let unknown = fits("zebra777").await;
+    assert!(unknown.iter().all(|fit| *fit > 0.0 && *fit < 0.5), "{unknown:?}");
 }

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
     use crate::ids::TurnId;
     use crate::node::Properties;
-    use crate::recall::Held;
+    use crate::recall::{Factors, Held};
 
     fn turn(index: i64, minutes: i64, speaker: &str, content: &str) -> Turn {
         Turn {
@@ -375,5 +375,36 @@ mod tests {
         let sum: f64 = ranked[0].shares.iter().map(|(_, share)| share).sum();
         assert!((sum - ranked[0].score).abs() < 1e-9);
         assert_eq!(ranked[0].shares.len(), Feature::ALL.len());
+    }
+
+    /// Memories and turns share one list: each has to give way where the other fits better.
+    #[test]
+    fn scores_of_turns_compare_with_those_of_memories() {
+        let clue = Clue::of("zebra777", &[]);
+        let turns = [turn(0, 0, "Ana", "all about zebra777"), turn(9, 200, "Bo", "about the rain")];
+        let (words, cosines) = (evidence(&[1, 0]), [Some(0.5), Some(0.1)]);
+        let both = Candidates { turns: &turns, words: Some(&words), cosines: Some(&cosines) };
+        let by_words = Candidates { turns: &turns, words: Some(&words), cosines: None };
+        // The best of their list, and everything else speaks for them.
+        let plain = Factors {
+            temporal: 1.0,
+            recency: 1.0,
+            weight: 1.0,
+            confidence: 1.0,
+            kind: 1.0,
+            pinned: 1.0,
+            fit: 1.0,
+        };
+        let fitting = plain.product();
+        let lifted = Factors { temporal: 1.2, recency: 1.1, kind: 1.1, pinned: 1.1, ..plain };
+        let unfit = Factors { fit: 0.2, ..lifted }.product();
+        for candidates in [both, by_words] {
+            let best = best_of(true, candidates.cosines.is_some());
+            let ranked = rank(&clue, &candidates);
+            assert_eq!(ranked.iter().map(|it| it.place).collect::<Vec<_>>(), [0, 1]);
+            let scores: Vec<_> = ranked.iter().map(|it| it.score / best).collect();
+            assert!(scores[0] > unfit, "{scores:?} {unfit}");
+            assert!(scores[1] < fitting / 2.0, "{scores:?}");
+        }
     }
 }
