@@ -44,6 +44,8 @@ pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
         .await
         .context("the model is not ready after five minutes")?;
     let embedder = served.instance.embedder().require()?;
+    // The index is built by the first search, which may take longer than a layer of a context may.
+    served.api.post("recall", &json!({ "query": "what was said" })).await?;
     let measured =
         measure(&*embedder, args.queries, async |query| context_ms(&served.api, query).await).await;
     served.instance.stop().await;
