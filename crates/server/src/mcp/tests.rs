@@ -113,10 +113,26 @@ fn the_daily_profile_is_short_and_has_what_an_agent_needs() {
 }
 
 #[test]
-fn names_that_telemetry_will_need_stay_free() {
+fn the_tools_of_telemetry_are_listed_with_underscores_and_found_with_dots() {
     let table = Table::new(false);
-    for name in ["memory.search", "memory.context", "memory.context_inject", "memory.annotate"] {
-        assert!(table.find(name).is_none(), "{name}");
+    let listed = listed(&table, Profile::Full);
+    for name in [
+        "workspace.enable_memory",
+        "workspace.disable_memory",
+        "memory.search",
+        "memory.context",
+        "memory.context_inject",
+        "memory.annotate",
+        "memory.metric_create",
+        "memory.metric_update",
+        "memory.metric_delete",
+        "memory.metric_list",
+        "memory.benchmark_get",
+        "memory.benchmark_compare",
+    ] {
+        assert!(table.find(name).is_some(), "{name}");
+        let shown = name.replace('.', "_");
+        assert!(listed.iter().any(|tool| tool["name"] == shown.as_str()), "{shown}");
     }
 }
 
