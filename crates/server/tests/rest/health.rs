@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Method, Request};
 use mnemic_core::embed::EmbedderState;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::house::{House, Reply};
 
@@ -80,12 +80,16 @@ async fn the_doctor_reports_part_by_part() {
     }
 }
 
+fn job<'j>(jobs: &'j Value, name: &str) -> &'j Value {
+    let mut jobs = jobs["items"].as_array().unwrap().iter();
+    jobs.find(|job| job["name"] == name).unwrap()
+}
+
 #[tokio::test]
 async fn jobs_are_listed_and_run() {
     let house = House::new().await;
     let jobs = house.get("/v1/workspaces/current/jobs").await.expect(200);
-    let reembed = jobs["items"].as_array().unwrap().iter().find(|job| job["name"] == "reembed");
-    assert_eq!(reembed.unwrap()["last_run"], json!(null));
+    assert_eq!(job(&jobs, "reembed")["last_run"], json!(null));
     let dry = house
         .post("/v1/workspaces/current/jobs/cleanup/run", &json!({"dry_run": true}))
         .await
@@ -93,11 +97,8 @@ async fn jobs_are_listed_and_run() {
     assert_eq!(dry, json!({"name": "cleanup", "dry_run": true, "changed": 0}));
     house.act("/v1/workspaces/current/jobs/cleanup/run").await.expect(200);
     let jobs = house.get("/v1/workspaces/current/jobs").await.expect(200);
-    let cleanup = &jobs["items"][1];
-    assert_eq!(
-        (&cleanup["name"], &cleanup["cadence_seconds"]),
-        (&json!("cleanup"), &json!(86_400))
-    );
+    let cleanup = job(&jobs, "cleanup");
+    assert_eq!(cleanup["cadence_seconds"], 86_400);
     assert_eq!(cleanup["last_run"]["error"], json!(null));
     assert!(cleanup["next_run_at"].is_string() && cleanup["running_since"].is_null(), "{cleanup}");
     let run = house.act("/v1/workspaces/current/jobs/reembed/run").await;
