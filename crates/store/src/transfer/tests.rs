@@ -99,8 +99,7 @@ pub(super) async fn fill(path: &Path, tables: &[Arc<Table>]) -> Arc<dyn Side> {
     let workspaces: Vec<_> = (0..WORKSPACES).map(|_| Uuid::now_v7()).collect();
     for table in tables {
         for workspace in &workspaces {
-            // Where the workspace alone is the key, it has one row.
-            let count = if table.key.len() == 1 { 1 } else { ROWS };
+            let count = if table.is_workspaces() { 1 } else { ROWS };
             let mut rows = Vec::new();
             for number in 0..count {
                 let cell = |column: &TableColumn| {
