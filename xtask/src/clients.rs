@@ -64,7 +64,8 @@ fn chat(name: &str, client: &mut Command) -> Outcome {
     tools::run(client.args([&format!("{}/v1", server.url), &server.token]))
 }
 
-/// Every operation but the one that would delete the workspace of the token in use.
+/// Every operation but the one that would delete the workspace of the token in use, and the one
+/// that takes Protocol Buffers, which schemathesis cannot write; tests of its own look at that.
 pub(crate) fn schemathesis() -> Outcome {
     let programs = tools::python()?;
     let server = Server::start("schemathesis")?;
@@ -73,6 +74,7 @@ pub(crate) fn schemathesis() -> Outcome {
         .args(["run", "--checks", "all", "--max-examples", EXAMPLES, "--seed", "7"])
         .args(["--exclude-checks", NOT_CHECKED])
         .args(["--exclude-operation-id", "delete_workspace"])
+        .args(["--exclude-operation-id", "export_traces"])
         .args(["--header", &format!("Authorization: Bearer {}", server.token)])
         .arg(format!("{}/openapi.json", server.url));
     tools::run(&mut client)

@@ -123,8 +123,9 @@ impl From<MetricRequest> for NewMetric {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PreviewRequest {
+    /// Not needed yet; one that is given must be a name, or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(min_length = 1, max_length = 128)]
+    #[schema(max_length = 128)]
     pub name: Option<String>,
     /// All sequences if absent.
     #[serde(
