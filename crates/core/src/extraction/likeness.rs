@@ -42,9 +42,13 @@ impl Likeness {
         if self.equals(other) {
             return true;
         }
+        self.pivots == other.pivots && self.shared(other) >= WORDS_MIN
+    }
+
+    /// How much of the words of both is common to them, 0 to 1.
+    pub(crate) fn shared(&self, other: &Self) -> f64 {
         let common = self.words.intersection(&other.words).count() as f64;
-        let all = self.words.union(&other.words).count().max(1) as f64;
-        self.pivots == other.pivots && common / all >= WORDS_MIN
+        common / self.words.union(&other.words).count().max(1) as f64
     }
 
     /// Whether vectors may be believed when they call the two the same.

@@ -14,12 +14,12 @@ use crate::audit::Entry;
 use crate::conversation::{Turn, TurnSpan};
 use crate::embed::Purpose;
 use crate::error::Result;
+use crate::extraction::Likeness;
 use crate::job::Claim;
 use crate::language::{self, Prompt};
 use crate::memory::GLOBAL_CHANNEL;
 use crate::principal::Scope;
 use crate::store::Change;
-use crate::text::fold_name;
 use crate::tool::Invocation;
 
 /// Calls of one conversation that are taken together.
@@ -193,14 +193,15 @@ impl Mnemic {
             }),
             None => vec![],
         };
+        let own = Likeness::of(occasion);
         let by_meaning = |place: usize| {
-            let (own, other) = (vectors.first()?, vectors.get(place + 1)?);
-            let cosine: f32 = own.iter().zip(other).map(|(a, b)| a * b).sum();
+            let (asked, other) = (vectors.first()?, vectors.get(place + 1)?);
+            let cosine: f32 = asked.iter().zip(other).map(|(a, b)| a * b).sum();
             Some(f64::from(cosine / COSINE_MIN))
         };
         let like = |(place, other): (usize, Option<&str>)| {
             let Some(other) = other else { return 0.0 };
-            by_meaning(place).unwrap_or_else(|| shared(occasion, other) / SHARED_MIN)
+            by_meaning(place).unwrap_or_else(|| own.shared(&Likeness::of(other)) / SHARED_MIN)
         };
         others.iter().copied().enumerate().map(like).collect()
     }
@@ -271,18 +272,6 @@ impl Told {
     }
 }
 
-/// How much of the words of two texts is common to both.
-fn shared(one: &str, other: &str) -> f64 {
-    let words = |text: &str| -> std::collections::BTreeSet<String> {
-        let folded = fold_name(text);
-        let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_owned).collect()
-    };
-    let (one, other) = (words(one), words(other));
-    let all = one.union(&other).count().max(1);
-    one.intersection(&other).count() as f64 / all as f64
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -322,8 +311,9 @@ mod tests {
 
     #[test]
     fn words_tell_occasions_apart() {
-        assert!(shared("book a flight to Rome", "Book a flight to Paris") >= SHARED_MIN);
-        assert!(shared("book a flight to Rome", "why does the test fail") < SHARED_MIN);
+        let shared = |other| Likeness::of("book a flight to Rome").shared(&Likeness::of(other));
+        assert!(shared("Book a flight to Paris") >= SHARED_MIN);
+        assert!(shared("why does the test fail") < SHARED_MIN);
     }
 
     #[test]
