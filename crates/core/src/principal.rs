@@ -61,6 +61,8 @@ pub struct Principal {
     pub operator: bool,
     /// Which tools it is shown, whatever the server's default.
     pub profile: Option<Profile>,
+    /// Whether its workspace keeps what is done and said there: the master toggle.
+    pub memory: bool,
     /// How much its workspace writes down of what it does.
     pub audit: Level,
     /// What its role may do in which domains.

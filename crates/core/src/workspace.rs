@@ -286,6 +286,7 @@ impl Mnemic {
             user: None,
             operator: true,
             profile: None,
+            memory: true,
             audit: Level::default(),
             access: Access::default(),
         };

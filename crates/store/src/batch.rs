@@ -138,6 +138,7 @@ pub struct Batch {
     pub(crate) steps: Vec<Step>,
     pub(crate) touched: Vec<Touched>,
     pub(crate) sequel: Option<Sequel>,
+    pub(crate) hasty: bool,
 }
 
 impl Batch {
@@ -182,6 +183,13 @@ impl Batch {
         follow: impl Fn(&Tally) -> Result<Vec<Step>> + Send + Sync + 'static,
     ) -> &mut Self {
         self.sequel = Some(Sequel(Box::new(follow)));
+        self
+    }
+
+    /// Spares the batch the wait for the disk: it outlives the process, though not the machine
+    /// until the next batch that waits.
+    pub fn hasty(&mut self) -> &mut Self {
+        self.hasty = true;
         self
     }
 

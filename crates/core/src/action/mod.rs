@@ -219,7 +219,7 @@ impl Mnemic {
         for (i, new) in news.iter().enumerate() {
             new.check(now).map_err(|e| at(i, news.len(), &e))?;
         }
-        if !self.captures(&caller.principal).await? {
+        if !caller.principal.memory {
             let detail = "nothing that agents do is kept while memory is switched off in this \
                           workspace; switch it on (memory.enabled) and report it again";
             return Err(Error::new(Code::MemoryDisabled, detail));
@@ -232,14 +232,14 @@ impl Mnemic {
     }
 
     /// Writes down what a surface saw an agent do: without an entry in the audit, which the call
-    /// itself has, and not at all while memory is switched off.
+    /// itself has, without a wait for the disk, and not at all while memory is switched off.
     pub async fn capture_action(&self, principal: &Principal, new: NewAction) -> Result<()> {
         new.check(self.clock.now())?;
-        if !self.captures(principal).await? {
+        if !principal.memory {
             return Ok(());
         }
         let action = self.new_action(principal, &new);
-        self.store.commit(principal.scope(), vec![Change::AddAction(action)]).await?;
+        self.store.commit_hastily(principal.scope(), vec![Change::AddAction(action)]).await?;
         self.kick.touch(principal.scope());
         Ok(())
     }
@@ -262,10 +262,6 @@ impl Mnemic {
         let wanted = limit.saturating_add(1);
         let found = self.store.list_actions(principal.scope(), filter, after, wanted).await?;
         Ok(Page::cut_dated(LIST, found, limit, AgentAction::dated))
-    }
-
-    async fn captures(&self, principal: &Principal) -> Result<bool> {
-        Ok(self.own_workspace(principal).await?.settings.memory.enabled)
     }
 
     async fn admit_actions(

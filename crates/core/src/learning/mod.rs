@@ -184,6 +184,7 @@ fn claim_caller(scope: Scope) -> Caller {
         user: None,
         operator: false,
         profile: None,
+        memory: true,
         audit: Level::Writes,
         access: Access::default(),
     })

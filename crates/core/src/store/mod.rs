@@ -590,6 +590,9 @@ pub trait Store:
     + 'static
 {
     async fn commit(&self, scope: Scope, changes: Vec<Change>) -> Result<()>;
+    /// Commits without a wait for the disk: everybody sees it and it outlives the process, but it may
+    /// be lost with the machine. For what nobody was told is kept.
+    async fn commit_hastily(&self, scope: Scope, changes: Vec<Change>) -> Result<()>;
     /// Looks the store over; `thorough` reads all of it.
     async fn check(&self, thorough: bool) -> Result<Vec<Finding>>;
     /// Waits for what is under way and closes.

@@ -198,6 +198,7 @@ mod tests {
             user: Some("ana".to_owned()),
             operator: false,
             profile: None,
+            memory: true,
             audit: Level::default(),
             access: Access::default(),
         }

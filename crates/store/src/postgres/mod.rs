@@ -102,7 +102,8 @@ impl PostgresEngine {
     }
 
     async fn apply(&self, scope: Scope, batch: &Batch) -> Result<Vec<Vec<Row>>, Failure> {
-        let mut session = self.session(Access::Write).await?;
+        let access = if batch.hasty { Access::WriteHastily } else { Access::Write };
+        let mut session = self.session(access).await?;
         let follow = Follow::new(scope, batch)?;
         let mut calls: Vec<_> = batch.steps.iter().map(call).collect();
         calls.extend(follow.as_ref().map(Follow::question));

@@ -27,6 +27,11 @@ const SET_SCOPE: &str = "SELECT set_config('app.ws', $1, true), set_config('app.
 const SET_SCOPE_ALONE: &str = "SELECT set_config('app.ws', $1, true),
     set_config('app.scope', $2, true), pg_advisory_xact_lock(hashtextextended($1, 0))";
 
+/// The log is written a moment later, by the database itself.
+const SET_SCOPE_HASTILY: &str = "SELECT set_config('app.ws', $1, true),
+    set_config('app.scope', $2, true), set_config('synchronous_commit', 'off', true),
+    pg_advisory_xact_lock(hashtextextended($1, 0))";
+
 /// What a transaction may do and see.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Access {
@@ -36,6 +41,8 @@ pub(super) enum Access {
     Snapshot,
     /// A batch, with no other of its workspace beside it.
     Write,
+    /// The same without a wait for the disk.
+    WriteHastily,
 }
 
 impl Access {
@@ -43,7 +50,7 @@ impl Access {
         match self {
             Self::Read => "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY",
             Self::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            Self::Write | Self::WriteHastily => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
         }
     }
 
@@ -51,6 +58,7 @@ impl Access {
         match self {
             Self::Read | Self::Snapshot => SET_SCOPE,
             Self::Write => SET_SCOPE_ALONE,
+            Self::WriteHastily => SET_SCOPE_HASTILY,
         }
     }
 }

@@ -23,6 +23,7 @@ use super::{
     hook::{Commit, CommitHook, Reader},
     readers::closed,
     run,
+    transfer::synchronous,
 };
 use crate::batch::Sequel;
 use crate::{Batch, Row, Scope, Step, Tally, Touched};
@@ -41,6 +42,7 @@ struct Write {
     steps: Vec<Step>,
     sequel: Option<Sequel>,
     touched: Vec<Touched>,
+    hasty: bool,
     answer: oneshot::Sender<Result<Rows>>,
 }
 
@@ -67,8 +69,8 @@ impl Writer {
     /// Applies a batch whose steps carry their full arguments already.
     pub(super) async fn write(&self, scope: Scope, batch: Batch) -> Result<Rows> {
         let (answer, answered) = oneshot::channel();
-        let Batch { steps, touched, sequel } = batch;
-        let write = Write { scope, steps, sequel, touched, answer };
+        let Batch { steps, touched, sequel, hasty } = batch;
+        let write = Write { scope, steps, sequel, touched, hasty, answer };
         self.requests.send(Request::Write(write)).await.map_err(|_| closed())?;
         answered.await.unwrap_or_else(|_| Err(broken_off()))
     }
@@ -245,7 +247,10 @@ impl Settled {
 /// and its members were told; those it did not reach still wait.
 fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Settled> {
     let mut settled = Settled { done: Vec::new(), refused: Vec::new() };
-    if let Err(error) = control(conn, "BEGIN IMMEDIATE") {
+    // A commit that waits for the disk waits for all that was committed before it.
+    let hasty = waiting.as_slice().iter().all(|write| write.hasty);
+    let wait = synchronous(conn, if hasty { "NORMAL" } else { "FULL" });
+    if let Err(error) = wait.and_then(|()| control(conn, "BEGIN IMMEDIATE")) {
         fail(waiting.map(|write| write.answer), &error);
         return Err(error);
     }
@@ -254,7 +259,7 @@ fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Set
         if write.answer.is_closed() {
             continue;
         }
-        let Write { scope, steps, sequel, touched, answer } = write;
+        let Write { scope, steps, sequel, touched, answer, hasty: _ } = write;
         match apply(conn, scope, &steps, sequel.as_ref()) {
             Applied::Kept(rows) => settled.done.push(Done { scope, touched, rows, answer }),
             Applied::Undone(error) => settled.refused.push((error, answer)),

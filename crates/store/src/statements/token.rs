@@ -67,6 +67,7 @@ fn profile(row: &Row) -> Result<Option<Profile>> {
 
 pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
     let grants = super::workspace::grants_from(row)?;
+    let settings = super::workspace::settings_from(row)?;
     Ok(Principal {
         access: Access::of(row.text("role")?, &grants),
         token_id: TokenId(row.uuid("id")?),
@@ -76,7 +77,8 @@ pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
         user: row.opt_string("user_name")?,
         operator: row.bool("operator")?,
         profile: profile(row)?,
-        audit: super::workspace::settings_from(row)?.audit.level,
+        memory: settings.memory.enabled,
+        audit: settings.audit.level,
     })
 }
 

@@ -111,6 +111,14 @@ impl<E: SearchEngine> EngineStore<E> {
     }
 }
 
+fn batch_of(changes: &[Change]) -> Batch {
+    let mut batch = Batch::new();
+    for change in changes {
+        add_change(&mut batch, change);
+    }
+    batch
+}
+
 fn own(scope: Workspaced) -> Scope {
     Scope::Workspace(scope.workspace().0)
 }
@@ -126,10 +134,12 @@ fn behind(position: Option<Position>) -> Option<Uuid> {
 #[async_trait]
 impl<E: SearchEngine> Store for EngineStore<E> {
     async fn commit(&self, scope: Workspaced, changes: Vec<Change>) -> Result<()> {
-        let mut batch = Batch::new();
-        for change in &changes {
-            add_change(&mut batch, change);
-        }
+        self.engine.write(own(scope), batch_of(&changes)).await.map(drop)
+    }
+
+    async fn commit_hastily(&self, scope: Workspaced, changes: Vec<Change>) -> Result<()> {
+        let mut batch = batch_of(&changes);
+        batch.hasty();
         self.engine.write(own(scope), batch).await.map(drop)
     }
 

@@ -120,12 +120,13 @@ pub(crate) async fn what_is_wrong_with_an_action_is_named(w: World) {
 
 pub(crate) async fn nothing_is_captured_while_memory_is_off(w: World) {
     w.mnemic.toggle_memory(&w.operator, false).await.unwrap();
-    let refused = w.mnemic.record_actions(&w.as_operator(), &[done("s", "x")]).await;
+    let who = w.again().await;
+    let refused = w.mnemic.record_actions(&Caller::new(who.clone()), &[done("s", "x")]).await;
     assert_eq!(seen(refused).0, "memory_disabled");
-    w.mnemic.capture_action(&w.operator, done("s", "x")).await.unwrap();
+    w.mnemic.capture_action(&who, done("s", "x")).await.unwrap();
     assert!(w.types(&ActionFilter::default()).await.is_empty());
     w.mnemic.toggle_memory(&w.operator, true).await.unwrap();
-    w.mnemic.capture_action(&w.operator, done("s", "x")).await.unwrap();
+    w.mnemic.capture_action(&w.again().await, done("s", "x")).await.unwrap();
     assert_eq!(w.types(&ActionFilter::default()).await, ["x"]);
 }
 

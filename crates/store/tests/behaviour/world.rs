@@ -140,7 +140,8 @@ impl World {
     /// The operator as a next request would find them, under the settings of now.
     pub(crate) async fn again(&self) -> Principal {
         let own = self.mnemic.own_workspace(&self.operator).await.unwrap();
-        Principal { audit: own.settings.audit.level, ..self.operator.clone() }
+        let (audit, memory) = (own.settings.audit.level, own.settings.memory.enabled);
+        Principal { audit, memory, ..self.operator.clone() }
     }
 
     pub(crate) fn as_operator(&self) -> Caller {

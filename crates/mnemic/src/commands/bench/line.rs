@@ -9,7 +9,7 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 
 pub struct Line {
     stream: TcpStream,
-    /// The request up to the length of its body.
+    /// The request up to what its body decides.
     head: String,
     buffer: Vec<u8>,
 }
@@ -23,14 +23,20 @@ impl Line {
         stream.set_nodelay(true)?;
         let head = format!(
             "POST /{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
-             content-type: application/json\r\ncontent-length: "
+             content-type: application/json\r\n"
         );
         Ok(Self { stream, head, buffer: Vec::with_capacity(4_096) })
     }
 
+    /// Names the session of each request.
+    pub fn of_session(mut self, session: &str) -> Self {
+        self.head.push_str(&format!("mnemic-session: {session}\r\n"));
+        self
+    }
+
     /// Posts and waits for the whole answer, which must be a success.
     pub async fn post(&mut self, body: &str) -> Result<()> {
-        let request = format!("{}{}\r\n\r\n{body}", self.head, body.len());
+        let request = format!("{}content-length: {}\r\n\r\n{body}", self.head, body.len());
         self.stream.write_all(request.as_bytes()).await?;
         self.buffer.clear();
         loop {

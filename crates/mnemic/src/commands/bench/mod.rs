@@ -4,6 +4,7 @@
 //! measured by turns in one run. Each bench says what was promised and whether it was kept.
 
 mod audit;
+mod capture;
 mod context;
 mod line;
 mod load;
@@ -54,6 +55,8 @@ enum Bench {
     Locomo(LocomoArgs),
     /// The assembled context against the embedding of its query alone
     Context(RecallArgs),
+    /// Calls that are captured as actions against the same that are not
+    Capture(RecallArgs),
     /// Mining what is new against mining all, and a capture against a bare insert
     Telemetry(TelemetryArgs),
 }
@@ -200,6 +203,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
         Bench::Context(args) => context::run(common, args).await?,
+        Bench::Capture(args) => capture::run(common, args).await?,
         Bench::Telemetry(args) => telemetry::run(common, args).await?,
     };
     report.print(common.json);
