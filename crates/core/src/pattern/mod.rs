@@ -14,6 +14,7 @@ mod list;
 mod mine;
 mod share;
 mod showing;
+mod walk;
 
 use std::fmt;
 
@@ -32,6 +33,7 @@ pub use list::{PatternFilter, PatternSort, PatternView};
 pub use mine::Pair;
 pub use share::{Share, weeks_faded};
 pub use showing::{Aftermath, Effect, Showing};
+pub use walk::SUPERSEDES;
 
 /// What a pattern is about. Absent parts are called `None` where a key is shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -195,6 +195,7 @@ macro_rules! behaviour {
             }
             behaviour! { in benchmark, $open:
                 a_day_has_one_benchmark_of_each_active_metric
+                what_was_measured_is_in_the_graph
                 a_trend_is_cut_into_pages_and_by_days
                 no_night_is_passed_over
                 two_servers_write_a_benchmark_once
@@ -441,6 +442,7 @@ macro_rules! behaviour {
             behaviour! { in pattern, $open:
                 five_runs_and_sixty_percent_make_a_pattern
                 a_pattern_is_moved_and_superseded_when_it_shifts
+                what_was_learned_is_in_the_graph
                 what_leaves_the_window_counts_no_more
                 a_pattern_fades_and_goes_unless_it_is_seen
                 what_concerns_an_action_is_told_before_it
