@@ -46,6 +46,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(23, "0023", "pattern"),
     migration!(24, "0024", "metric"),
     migration!(25, "0025", "strategy_learning"),
+    migration!(26, "0026", "action_session"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

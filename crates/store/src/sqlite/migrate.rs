@@ -50,6 +50,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(23, "0023", "pattern"),
     migration!(24, "0024", "metric"),
     migration!(25, "0025", "strategy_learning"),
+    migration!(26, "0026", "action_session"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {
