@@ -75,6 +75,12 @@ pub struct Pattern {
     pub deleted_at: Option<Timestamp>,
     /// Counts changes, so that two of them cannot overwrite each other.
     pub revision: i64,
+    /// The users who wrote the annotation and the replacement: each goes with its user, and is
+    /// shown to nobody with a name.
+    pub annotation_by: Option<String>,
+    pub replacement_by: Option<String>,
+    /// When either was written last.
+    pub noted_at: Option<Timestamp>,
 }
 
 impl Pattern {
@@ -173,6 +179,9 @@ mod tests {
             updated_at: now,
             deleted_at: None,
             revision: 1,
+            annotation_by: None,
+            replacement_by: None,
+            noted_at: None,
         }
     }
 

@@ -51,6 +51,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(24, "0024", "metric"),
     migration!(25, "0025", "strategy_learning"),
     migration!(26, "0026", "action_session"),
+    migration!(27, "0027", "pattern_note"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

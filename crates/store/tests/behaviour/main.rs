@@ -443,6 +443,7 @@ macro_rules! behaviour {
                 five_runs_and_sixty_percent_make_a_pattern
                 a_pattern_is_moved_and_superseded_when_it_shifts
                 what_was_learned_is_in_the_graph
+                a_note_goes_with_the_user_who_wrote_it
                 what_leaves_the_window_counts_no_more
                 a_pattern_fades_and_goes_unless_it_is_seen
                 what_concerns_an_action_is_told_before_it

@@ -154,6 +154,46 @@ pub(crate) async fn a_pattern_is_moved_and_superseded_when_it_shifts(w: World) {
     assert_eq!(w.mine().await, 0, "nothing has changed");
 }
 
+/// Two users wrote beside one pattern, which has a successor by now.
+pub(crate) async fn a_note_goes_with_the_user_who_wrote_it(w: World) {
+    w.does_often("fail", 8, FAILS).await;
+    w.mine().await;
+    let id = w.pattern(FAILS).await.unwrap().pattern.id;
+    let (_, ana) = crate::erasure::user(&w, "ana", None).await;
+    let (_, bo) = crate::erasure::user(&w, "bo", None).await;
+    let said = PatternPatch {
+        annotation: Some(Some("ask the quokka first".to_owned())),
+        ..PatternPatch::default()
+    };
+    let instead = PatternPatch {
+        replacement: Some(Some("feed the wombat".to_owned())),
+        ..PatternPatch::default()
+    };
+    w.mnemic.annotate_pattern(&Caller::new(ana.clone()), id, &said).await.unwrap();
+    w.mnemic.annotate_pattern(&Caller::new(bo.clone()), id, &instead).await.unwrap();
+    let again = w.mnemic.annotate_pattern(&Caller::new(bo), id, &said).await.unwrap().pattern;
+    assert_eq!(again.annotation_by.as_deref(), Some("ana"), "she said it first");
+    w.does_often("fine", 3, OK).await;
+    w.mine().await;
+    let newer = w.pattern(FAILS).await.unwrap().pattern;
+    assert_ne!(newer.id, id);
+    assert_eq!(newer.advice(), "feed the wombat ask the quokka first");
+
+    let receipt = w.mnemic.erase_user(&w.as_operator(), "ana").await.unwrap();
+    assert_eq!(receipt.counts["annotations"], 2, "beside the old one and beside the new one");
+    let left = w.pattern(FAILS).await.unwrap().pattern;
+    assert_eq!((left.id, left.advice().as_str()), (newer.id, "feed the wombat"));
+    assert!(!w.files_have("quokka") && w.files_have("wombat"));
+    let mine = PatternPatch { replacement: Some(None), ..PatternPatch::default() };
+    let emptied = w.mnemic.annotate_pattern(&w.as_operator(), newer.id, &mine).await.unwrap();
+    assert_eq!(emptied.pattern.replacement_by, None, "what is not there is nobody's");
+    let receipt = w.mnemic.erase_user(&w.as_operator(), "bo").await.unwrap();
+    assert_eq!(receipt.counts["annotations"], 1, "beside the old one");
+    assert!(!w.files_have("wombat"));
+    w.mine().await;
+    assert!(w.pattern(FAILS).await.is_some(), "the pattern is nobody's");
+}
+
 pub(crate) async fn what_was_learned_is_in_the_graph(w: World) {
     let new =
         NewNode { node_type: "person".to_owned(), name: "Ana".to_owned(), ..NewNode::default() };
