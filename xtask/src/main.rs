@@ -4,6 +4,7 @@
 
 mod clients;
 mod readme;
+mod recorded;
 mod serve;
 mod steps;
 mod tools;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
 fn test(steps: &mut Steps) {
     steps.run("build", || cargo(&["build", "--workspace", "--all-targets"]));
     steps.run("tests", || cargo(&["test", "--workspace", "--no-fail-fast"]));
+    recorded::check(steps);
     clients(steps);
 }
 
@@ -96,6 +98,5 @@ fn bench(steps: &mut Steps) {
 }
 
 fn cargo(arguments: &[&str]) -> Outcome {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    tools::run(Command::new(cargo).args(arguments))
+    tools::run(tools::cargo().args(arguments))
 }

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use capture::{Deed, Failure, Subject};
-pub(crate) use walk::asks_for_actions;
 pub use walk::{CONTAINS, Done, REFERENCES};
+pub(crate) use walk::{asks_for_history, meet, takes};
 
 use crate::Mnemic;
 use crate::clock::micros;

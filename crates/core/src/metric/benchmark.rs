@@ -1,6 +1,8 @@
 //! Benchmarks: what a metric came to on a day. One for each metric and day (UTC): what is measured
 //! again on the same day takes the place of what was measured before.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -38,6 +40,20 @@ impl Benchmark {
     fn agrees(&self, other: &Self) -> bool {
         let Self { id, created_at, .. } = other.clone();
         Self { id, created_at, ..self.clone() } == *other
+    }
+}
+
+/// The day and what the metric came to.
+impl fmt::Display for Benchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.day.date() {
+            Some(date) => write!(f, "{date}")?,
+            None => write!(f, "day {}", self.day.0)?,
+        }
+        match self.value {
+            Some(value) => write!(f, " {value:.4}"),
+            None => write!(f, " none"),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod compare;
 mod condition;
 mod measure;
 mod value;
+mod walk;
 
 use std::str::FromStr;
 

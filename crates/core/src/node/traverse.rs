@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::Record;
 use crate::Mnemic;
-use crate::action::{Done, asks_for_actions};
+use crate::action::{Done, asks_for_history};
 use crate::audit::Reading;
 use crate::conversation::Said;
 use crate::edge::{Edge, check_relation};
@@ -166,7 +166,7 @@ impl Mnemic {
                 for said in from.iter().filter_map(|id| walker.said.get(id)) {
                     hops.push(self.step_said(scope, said, &walk, edges_max).await?);
                 }
-                hops.extend(self.step_through_actions(principal, from, &walker, &walk).await?);
+                hops.extend(self.step_through_history(principal, from, &walker, &walk).await?);
                 next.extend(walker.take(depth, hops));
             }
             frontier = next;
@@ -180,9 +180,9 @@ impl Mnemic {
 }
 
 impl Mnemic {
-    /// What the actions and sequences among these records lead to and, where the walk asks for
-    /// it, what was done to the others.
-    async fn step_through_actions(
+    /// What those of these records that are of telemetry lead to and, where the walk asks for it,
+    /// what was done to the others.
+    async fn step_through_history(
         &self,
         principal: &Principal,
         from: &[Uuid],
@@ -194,8 +194,8 @@ impl Mnemic {
         for id in from {
             if let Some(done) = walker.done.get(id) {
                 hops.push(self.step_done(principal, done, walk, edges_max).await?);
-            } else if asks_for_actions(walk) && !walker.said.contains_key(id) {
-                hops.push(self.step_to_actions(principal, *id, walk, edges_max).await?);
+            } else if asks_for_history(walk) && !walker.said.contains_key(id) {
+                hops.push(self.step_to_history(principal, *id, walk, edges_max).await?);
             }
         }
         Ok(hops)
@@ -215,7 +215,7 @@ struct Walker {
     taken: HashSet<Uuid>,
     /// What was met of conversations, whose edges are no rows.
     said: HashMap<Uuid, Said>,
-    /// The same of actions and sequences.
+    /// The same of telemetry.
     done: HashMap<Uuid, Done>,
     /// Whether there was no room for something.
     full: bool,

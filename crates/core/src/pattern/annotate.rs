@@ -1,5 +1,7 @@
 //! What people say of patterns: notes that are told with them or in their place, and silence.
 
+use jiff::Timestamp;
+
 use super::{Pattern, ShownPattern};
 use crate::Mnemic;
 use crate::error::{Error, Result};
@@ -34,12 +36,22 @@ impl PatternPatch {
         Ok(())
     }
 
-    fn apply(&self, pattern: &mut Pattern) {
-        if let Some(annotation) = &self.annotation {
-            pattern.annotation.clone_from(annotation);
+    /// A note is whose words it has: saying the same again does not make it another's.
+    fn apply(&self, pattern: &mut Pattern, user: Option<&str>, now: Timestamp) {
+        let Pattern { annotation, annotation_by, replacement, replacement_by, .. } = pattern;
+        let mut noted = false;
+        for (new, note, by) in [
+            (&self.annotation, annotation, annotation_by),
+            (&self.replacement, replacement, replacement_by),
+        ] {
+            if let Some(new) = new.as_ref().filter(|new| **new != *note) {
+                note.clone_from(new);
+                *by = new.as_ref().and(user).map(str::to_owned);
+                noted = true;
+            }
         }
-        if let Some(replacement) = &self.replacement {
-            pattern.replacement.clone_from(replacement);
+        if noted {
+            pattern.noted_at = Some(now);
         }
         pattern.suppressed = self.suppressed.unwrap_or(pattern.suppressed);
     }
@@ -64,7 +76,7 @@ impl Mnemic {
                     return Err(Error::conflict(detail));
                 }
                 let mut pattern = before.clone();
-                patch.apply(&mut pattern);
+                patch.apply(&mut pattern, caller.principal.user.as_deref(), now);
                 if pattern == before {
                     return Ok((ShownPattern::new(pattern, now), vec![]));
                 }

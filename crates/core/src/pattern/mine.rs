@@ -231,7 +231,14 @@ fn decide(
             changes.extend(follow(live, share, tally, now, &make_id));
         } else if let Some(tally) = tally.filter(|_| is_promoted(share, settings)) {
             let fresh = promoted(make_id(), key.clone(), share, tally.last_at, now);
-            changes.push(Change::AddPattern(inherit(fresh, known.iter().find(of_key))));
+            let before = known.iter().find(of_key);
+            // Notes that are taken over must still be there when this is committed.
+            if let Some(noted) = before.filter(|before| before.is_annotated()) {
+                let mut noted = noted.clone();
+                noted.stamp(now);
+                changes.push(Change::UpdatePattern(noted));
+            }
+            changes.push(Change::AddPattern(inherit(fresh, before)));
         }
     }
     changes
@@ -291,6 +298,9 @@ fn promoted(
         updated_at: now,
         deleted_at: None,
         revision: 1,
+        annotation_by: None,
+        replacement_by: None,
+        noted_at: None,
     }
 }
 
@@ -299,6 +309,9 @@ fn inherit(mut fresh: Pattern, before: Option<&Pattern>) -> Pattern {
     if let Some(before) = before {
         fresh.annotation.clone_from(&before.annotation);
         fresh.replacement.clone_from(&before.replacement);
+        fresh.annotation_by.clone_from(&before.annotation_by);
+        fresh.replacement_by.clone_from(&before.replacement_by);
+        fresh.noted_at = before.noted_at;
         fresh.suppressed = before.suppressed;
     }
     fresh

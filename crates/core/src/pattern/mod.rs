@@ -14,6 +14,7 @@ mod list;
 mod mine;
 mod share;
 mod showing;
+mod walk;
 
 use std::fmt;
 
@@ -32,6 +33,7 @@ pub use list::{PatternFilter, PatternSort, PatternView};
 pub use mine::Pair;
 pub use share::{Share, weeks_faded};
 pub use showing::{Aftermath, Effect, Showing};
+pub use walk::SUPERSEDES;
 
 /// What a pattern is about. Absent parts are called `None` where a key is shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,6 +75,12 @@ pub struct Pattern {
     pub deleted_at: Option<Timestamp>,
     /// Counts changes, so that two of them cannot overwrite each other.
     pub revision: i64,
+    /// The users who wrote the annotation and the replacement: each goes with its user, and is
+    /// shown to nobody with a name.
+    pub annotation_by: Option<String>,
+    pub replacement_by: Option<String>,
+    /// When either was written last.
+    pub noted_at: Option<Timestamp>,
 }
 
 impl Pattern {
@@ -171,6 +179,9 @@ mod tests {
             updated_at: now,
             deleted_at: None,
             revision: 1,
+            annotation_by: None,
+            replacement_by: None,
+            noted_at: None,
         }
     }
 

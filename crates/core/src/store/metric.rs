@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use crate::error::Result;
 use crate::ids::MetricId;
@@ -16,6 +17,8 @@ pub trait MetricStore {
     async fn lookup_metrics(&self, scope: Scope, ids: &[MetricId]) -> Result<Vec<Metric>>;
     /// All that are stored, of which there are few.
     async fn list_metrics(&self, scope: Scope) -> Result<Vec<Metric>>;
+    /// Those that exist, in the order asked for.
+    async fn lookup_benchmarks(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Benchmark>>;
     /// Those of a metric, the latest day first, from before a day on.
     async fn list_benchmarks(
         &self,

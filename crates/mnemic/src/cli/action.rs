@@ -75,6 +75,13 @@ pub struct ActionListArgs {
 pub enum SequenceCommand {
     /// Show what agents did in one go, the latest first
     List(SequenceListArgs),
+    /// Find past runs like one that is about to begin, and how they ended, best first
+    Search {
+        /// What is about to be done, in words or as names of actions
+        query: String,
+        #[arg(long)]
+        limit: Option<usize>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result};
 use mnemic_server::wire::PageResponse;
 use mnemic_server::wire::action::{ActionRequest, ActionResponse, CapturedResponse, OutcomeWire};
+use mnemic_server::wire::past::{PastRunResponse, PastRunsRequest, PastRunsResponse};
 use mnemic_server::wire::sequence::SequenceResponse;
 use serde_json::Value;
 
@@ -24,7 +25,19 @@ pub async fn sequences(
     common: &CommonArgs,
     command: SequenceCommand,
 ) -> Result<()> {
-    let SequenceCommand::List(args) = command;
+    match command {
+        SequenceCommand::List(args) => list_sequences(client, common, args).await,
+        SequenceCommand::Search { query, limit } => {
+            search(client, common, PastRunsRequest { query, limit }).await
+        }
+    }
+}
+
+async fn list_sequences(
+    client: &Client,
+    common: &CommonArgs,
+    args: SequenceListArgs,
+) -> Result<()> {
     let path = format!("{OWN}/sequences?{}", sequence_wishes(args));
     let page: PageResponse<SequenceResponse> = client.get(&path).await?;
     if common.json {
@@ -40,6 +53,23 @@ pub async fn sequences(
         output::line(&output::one_line(&line));
     }
     more(page.next_cursor);
+    Ok(())
+}
+
+async fn search(client: &Client, common: &CommonArgs, request: PastRunsRequest) -> Result<()> {
+    let path = format!("{OWN}/sequences/search");
+    let found: PastRunsResponse = client.post(&path, &serde_json::to_value(request)?).await?;
+    if common.json {
+        output::json(&found);
+        return Ok(());
+    }
+    for PastRunResponse { intent_summary, score, runs, succeeded, sequences } in &found.items {
+        let last = sequences.first().map(|it| format!("  last in {}", it.session_id));
+        let last = last.unwrap_or_default();
+        let line = format!("{score:.3}  succeeded {succeeded} of {runs}{last}  {intent_summary}");
+        output::line(&output::one_line(&line));
+    }
+    found.degraded.iter().for_each(|part| output::note(&format!("incomplete: {part}")));
     Ok(())
 }
 

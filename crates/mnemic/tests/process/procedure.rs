@@ -159,3 +159,33 @@ fn a_metric_is_tried_out_made_measured_and_compared() {
         assert!(ended.stderr.contains("no metric is called `short runs`"), "{}", ended.stderr);
     });
 }
+
+#[test]
+fn past_runs_are_found_by_what_they_did() {
+    on_every_stage(|home| {
+        for (session, failed) in [("run-1", true), ("run-2", false), ("run-3", false)] {
+            let mut report = vec!["action", "add", "book_flight", "--session", session];
+            report.extend(["--node-type", "reservation", "--at", "2026-01-01T10:00:00Z"]);
+            if failed {
+                report.extend(["--failed", "PaymentError: 12.50"]);
+            }
+            home.ok(&report);
+        }
+        home.ok(&["action", "add", "send_mail", "--session", "x", "--at", "2026-01-01T10:00:00Z"]);
+        home.ok(&["jobs", "run", "sequences"]);
+        let found = home.ok(&["sequence", "search", "book_flight", "--limit", "2"]);
+        let lines: Vec<_> = found.lines().collect();
+        assert_eq!(lines.len(), 2, "{found}");
+        for (telling, summary) in [
+            ("succeeded 2 of 2  last in run-", "book_flight on reservation"),
+            ("succeeded 0 of 1  last in run-1", "failed with PaymentError"),
+        ] {
+            let fits = |line: &&&str| line.contains(telling) && line.ends_with(summary);
+            assert!(lines.iter().any(|line| fits(&line)), "{telling}: {found}");
+        }
+        let found = home.json(&["sequence", "search", "mail"]);
+        assert_eq!(found["items"][0]["intent_summary"], "send_mail", "{found}");
+        let ended = home.run(&["sequence", "search", "mail", "--limit", "51"]);
+        assert!(ended.stderr.contains("limit"), "{}", ended.stderr);
+    });
+}

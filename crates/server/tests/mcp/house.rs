@@ -30,7 +30,7 @@ pub(crate) struct House {
     pub app: Router,
     /// An operator's token, of the workspace `default`.
     pub operator: String,
-    pub dir: TempDir,
+    _dir: TempDir,
 }
 
 pub(crate) struct Reply {
@@ -95,7 +95,7 @@ impl House {
             profile: Profile::Agent,
             dotted_names,
         };
-        Self { app: app(Arc::clone(&mnemic), options), mnemic, operator, dir }
+        Self { app: app(Arc::clone(&mnemic), options), mnemic, operator, _dir: dir }
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Reply {

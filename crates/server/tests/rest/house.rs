@@ -2,14 +2,16 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
+use jiff::{SignedDuration, Timestamp};
 use mnemic_core::Mnemic;
-use mnemic_core::clock::SystemClock;
+use mnemic_core::clock::{Clock, SystemClock};
 use mnemic_core::embed::{EmbedderSlot, EmbedderState};
 use mnemic_core::slot::SlotSpace;
 use mnemic_core::store::Store;
@@ -34,7 +36,32 @@ pub(crate) struct House {
     pub operator: String,
     /// The id of the workspace `default`.
     pub workspace: String,
-    _dir: Option<TempDir>,
+    pub clock: Arc<LateClock>,
+    pub rows: Rows,
+}
+
+/// Where the rows are.
+pub(crate) enum Rows {
+    /// In this directory.
+    Embedded(TempDir),
+    /// In the database of this name.
+    Shared(String),
+}
+
+/// The machine's own clock, and how many seconds it is ahead.
+#[derive(Default)]
+pub(crate) struct LateClock(AtomicI64);
+
+impl LateClock {
+    pub(crate) fn forward(&self, minutes: i64) {
+        self.0.fetch_add(60 * minutes, Ordering::Relaxed);
+    }
+}
+
+impl Clock for LateClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now() + SignedDuration::from_secs(self.0.load(Ordering::Relaxed))
+    }
 }
 
 pub(crate) struct Reply {
@@ -79,7 +106,7 @@ impl House {
         let role = setup(&server().owner_url(&name), false).await.unwrap().role;
         let url = server().url(&role, &name);
         let store = mnemic_store::open_postgres(&url, postgres::Options::default()).await.unwrap();
-        Self::over(Arc::new(store), unhurried(), None).await
+        Self::over(Arc::new(store), unhurried(), Rows::Shared(name)).await
     }
 
     pub(crate) async fn with(limits: Limits, store: Options) -> Self {
@@ -87,14 +114,14 @@ impl House {
         let store =
             mnemic_store::open_embedded(&dir.path().join("mnemic.db"), store, INDEX_BYTES_MAX)
                 .unwrap();
-        Self::over(Arc::new(store), limits, Some(dir)).await
+        Self::over(Arc::new(store), limits, Rows::Embedded(dir)).await
     }
 
-    async fn over(store: Arc<dyn Store>, limits: Limits, dir: Option<TempDir>) -> Self {
+    async fn over(store: Arc<dyn Store>, limits: Limits, rows: Rows) -> Self {
         let embedder = EmbedderSlot::new(EmbedderState::Off);
         let slots = SlotSpace::new(InProcessSlots::default());
-        let clock = Arc::new(SystemClock);
-        let mnemic = Arc::new(Mnemic::new(store, slots, embedder.clone(), clock));
+        let clock = Arc::new(LateClock::default());
+        let mnemic = Arc::new(Mnemic::new(store, slots, embedder.clone(), clock.clone()));
         let operator = mnemic.bootstrap().await.unwrap().reveal().to_owned();
         let options = AppOptions {
             instance: "instance-1".to_owned(),
@@ -109,7 +136,8 @@ impl House {
             embedder,
             operator,
             workspace: String::new(),
-            _dir: dir,
+            clock,
+            rows,
         };
         let own = house.get("/v1/workspaces/current").await.expect(200);
         house.workspace.push_str(id_of(&own));

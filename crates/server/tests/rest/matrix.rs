@@ -26,6 +26,7 @@ macro_rules! on_every_engine {
         }
     };
 }
+pub(crate) use on_every_engine;
 
 on_every_engine! {
     nobody_gets_in_without_a_valid_token

@@ -155,7 +155,12 @@ async fn what_an_agent_does_over_rest_is_captured() {
     assert!(about.iter().all(|it| it["agent_id"] == "scout"));
 }
 
-async fn export(house: &House, kind: &str, encoding: Option<&str>, body: Vec<u8>) -> Reply {
+pub(crate) async fn export(
+    house: &House,
+    kind: &str,
+    encoding: Option<&str>,
+    body: Vec<u8>,
+) -> Reply {
     let mut request = Request::post("/v1/traces")
         .header("host", "localhost")
         .header(AUTHORIZATION, format!("Bearer {}", house.operator))
@@ -166,7 +171,7 @@ async fn export(house: &House, kind: &str, encoding: Option<&str>, body: Vec<u8>
     house.send(request.body(Body::from(body)).unwrap()).await
 }
 
-fn span(id: &str, attributes: &Value, status: &Value) -> Value {
+pub(crate) fn span(id: &str, attributes: &Value, status: &Value) -> Value {
     let named = attributes.as_object().unwrap().iter();
     let named: Vec<_> =
         named.map(|(key, value)| json!({"key": key, "value": {"stringValue": value}})).collect();
@@ -181,7 +186,7 @@ fn tool(name: &str) -> Value {
            "gen_ai.tool.call.arguments": "zanzibar"})
 }
 
-fn trace(spans: &[Value]) -> Vec<u8> {
+pub(crate) fn trace(spans: &[Value]) -> Vec<u8> {
     json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string().into_bytes()
 }
 

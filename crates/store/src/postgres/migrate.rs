@@ -46,6 +46,8 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(23, "0023", "pattern"),
     migration!(24, "0024", "metric"),
     migration!(25, "0025", "strategy_learning"),
+    migration!(26, "0026", "action_session"),
+    migration!(27, "0027", "pattern_note"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -63,6 +63,17 @@ pub(crate) static LIST_OF_SEQUENCE: Statement = Statement::workspace(
     ),
 );
 
+pub(crate) static LIST_OF_SESSION: Statement = Statement::workspace(
+    "action.list_of_session",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM actions a WHERE a.session_id = $13 AND ",
+        passes!(),
+        ordered!()
+    ),
+);
+
 pub(crate) static LIST_OF_NODE: Statement = Statement::workspace(
     "action.list_of_node",
     concat!(
@@ -172,6 +183,7 @@ pub(crate) static ALL: &[&Statement] = &[
     &LOOKUP,
     &LIST,
     &LIST_OF_SEQUENCE,
+    &LIST_OF_SESSION,
     &LIST_OF_NODE,
     &LIST_IN_ORDER,
     &LIST_UNGROUPED,
@@ -208,16 +220,17 @@ pub(crate) fn list(
         rows(limit),
     ];
     let sequence = filter.sequence_id.map(|id| id.0);
-    match (filter.node_id, sequence) {
-        (Some(node), sequence) => {
-            params.extend(values![node, sequence]);
-            (&LIST_OF_NODE, params)
-        }
-        (None, Some(sequence)) => {
-            params.extend(values![sequence]);
-            (&LIST_OF_SEQUENCE, params)
-        }
-        (None, None) => (&LIST, params),
+    if let Some(node) = filter.node_id {
+        params.extend(values![node, sequence]);
+        (&LIST_OF_NODE, params)
+    } else if let Some(sequence) = sequence {
+        params.extend(values![sequence]);
+        (&LIST_OF_SEQUENCE, params)
+    } else if let Some(session) = &filter.session_id {
+        params.extend(values![session]);
+        (&LIST_OF_SESSION, params)
+    } else {
+        (&LIST, params)
     }
 }
 

@@ -15,6 +15,11 @@ macro_rules! columns {
     };
 }
 
+pub(crate) static LOOKUP: Statement = Statement::workspace(
+    "benchmark.lookup",
+    concat!("SELECT ", columns!(), " FROM benchmarks WHERE workspace_id = $1 AND id = $2"),
+);
+
 pub(crate) static LIST: Statement = Statement::workspace(
     "benchmark.list",
     concat!(
@@ -58,7 +63,7 @@ static ERASE_OF: Statement = Statement::workspace(
     "DELETE FROM benchmarks WHERE workspace_id = $1 AND metric_id = $2",
 );
 
-pub(crate) static ALL: &[&Statement] = &[&LIST, &LIST_OF_DAY, &PUT, &ERASE_OF];
+pub(crate) static ALL: &[&Statement] = &[&LOOKUP, &LIST, &LIST_OF_DAY, &PUT, &ERASE_OF];
 
 pub(crate) fn list(metric: MetricId, days: Days, before: Option<Day>, limit: usize) -> Vec<Value> {
     let number = |day: Option<Day>| day.map(|day| day.0);

@@ -9,7 +9,9 @@ use mnemic_core::store::TombstoneChange;
 use mnemic_core::{Code, Error};
 use uuid::Uuid;
 
-use super::{action, conversation, exactly_one, limit as rows, participant, sequence, showing};
+use super::{
+    action, conversation, exactly_one, limit as rows, participant, pattern, sequence, showing,
+};
 use crate::{Expect, Fields, Row, Statement, Step, Value, values};
 
 pub(crate) static LOOKUP_KEY: Statement = Statement::workspace(
@@ -111,7 +113,11 @@ pub(crate) static LIST_USERS: Statement = Statement::workspace(
     "SELECT user_name FROM tokens WHERE workspace_id = $1 AND user_name IS NOT NULL
      UNION SELECT user_name FROM owners WHERE workspace_id = $1
      UNION SELECT user_name FROM profiles WHERE workspace_id = $1
-     UNION SELECT user_name FROM audit WHERE workspace_id = $1 AND user_name IS NOT NULL",
+     UNION SELECT user_name FROM audit WHERE workspace_id = $1 AND user_name IS NOT NULL
+     UNION SELECT annotation_by FROM patterns
+     WHERE workspace_id = $1 AND annotation_by IS NOT NULL
+     UNION SELECT replacement_by FROM patterns
+     WHERE workspace_id = $1 AND replacement_by IS NOT NULL",
 );
 
 pub(crate) static LIST_CONVERSATIONS: Statement = Statement::workspace(
@@ -304,6 +310,7 @@ pub(crate) fn erase_user(
     steps.extend(action::blank(user, ERASED, until));
     steps.extend(sequence::blank(user, ERASED, until));
     steps.push(showing::erase_of(user, until));
+    steps.extend(pattern::blank(user, until));
     let revoked = Step::new(&REVOKE_TOKENS, values![user, at, until]);
     let count = tokens.len() as u64;
     let stale = "tokens of the user changed meanwhile; try again";

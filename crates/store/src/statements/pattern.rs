@@ -1,5 +1,6 @@
 //! Patterns. Absent node types and error codes are kept as empty texts, so that a key is unique.
 
+use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::ids::PatternId;
 use mnemic_core::pattern::{Pair, Pattern, PatternFilter, PatternKey, Share};
@@ -12,7 +13,8 @@ macro_rules! columns {
     () => {
         "id, action_type, node_type, error_code, sample_count, total_count, promoted_samples, \
          promoted_total, recommendation, replacement, annotation, suppressed, superseded_by, \
-         last_seen_at, created_at, updated_at, deleted_at, revision"
+         last_seen_at, created_at, updated_at, deleted_at, revision, annotation_by, \
+         replacement_by, noted_at"
     };
 }
 
@@ -114,7 +116,7 @@ static ADD: Statement = Statement::workspace(
         "INSERT INTO patterns (workspace_id, ",
         columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-            $19)
+            $19, $20, $21, $22)
          ON CONFLICT DO NOTHING"
     ),
 );
@@ -123,8 +125,22 @@ static UPDATE: Statement = Statement::workspace(
     "pattern.update",
     "UPDATE patterns SET sample_count = $3, total_count = $4, recommendation = $5,
          replacement = $6, annotation = $7, suppressed = $8, superseded_by = $9,
-         last_seen_at = $10, updated_at = $11, deleted_at = $12, revision = $13
+         last_seen_at = $10, updated_at = $11, deleted_at = $12, revision = $13,
+         annotation_by = $14, replacement_by = $15, noted_at = $16
      WHERE workspace_id = $1 AND id = $2 AND revision = $13 - 1",
+);
+
+/// Whoever has read the note and would write it again comes too late by its revision.
+static BLANK_ANNOTATIONS: Statement = Statement::workspace(
+    "pattern.blank_annotations",
+    "UPDATE patterns SET annotation = NULL, annotation_by = NULL, revision = revision + 1
+     WHERE workspace_id = $1 AND annotation_by = $2 AND (noted_at <= $3 OR $3 IS NULL)",
+);
+
+static BLANK_REPLACEMENTS: Statement = Statement::workspace(
+    "pattern.blank_replacements",
+    "UPDATE patterns SET replacement = NULL, replacement_by = NULL, revision = revision + 1
+     WHERE workspace_id = $1 AND replacement_by = $2 AND (noted_at <= $3 OR $3 IS NULL)",
 );
 
 pub(crate) static WINDOW: Statement = Statement::workspace(
@@ -149,6 +165,8 @@ pub(crate) static ALL: &[&Statement] = &[
     &FADING,
     &ADD,
     &UPDATE,
+    &BLANK_ANNOTATIONS,
+    &BLANK_REPLACEMENTS,
     &WINDOW,
     &MOVE_WINDOW,
 ];
@@ -196,6 +214,9 @@ pub(crate) fn add(new: &Pattern) -> Step {
         new.updated_at,
         new.deleted_at,
         new.revision,
+        new.annotation_by.as_deref(),
+        new.replacement_by.as_deref(),
+        new.noted_at,
     ]);
     exactly_one(&ADD, params)
 }
@@ -214,8 +235,18 @@ pub(crate) fn update(changed: &Pattern) -> Step {
         changed.updated_at,
         changed.deleted_at,
         changed.revision,
+        changed.annotation_by.as_deref(),
+        changed.replacement_by.as_deref(),
+        changed.noted_at,
     ];
     exactly_one(&UPDATE, params)
+}
+
+/// What a user wrote beside patterns, also beside those that were superseded; of all times, or until
+/// one.
+pub(crate) fn blank(user: &str, until: Option<Timestamp>) -> [Step; 2] {
+    [&BLANK_ANNOTATIONS, &BLANK_REPLACEMENTS]
+        .map(|statement| Step::new(statement, values![user, until]).counted("annotations"))
 }
 
 pub(crate) fn move_window(since_day: i64) -> Step {
@@ -247,5 +278,8 @@ pub(crate) fn from_row(row: &Row) -> Result<Pattern> {
         updated_at: row.time("updated_at")?,
         deleted_at: row.opt_time("deleted_at")?,
         revision: row.int("revision")?,
+        annotation_by: row.opt_string("annotation_by")?,
+        replacement_by: row.opt_string("replacement_by")?,
+        noted_at: row.opt_time("noted_at")?,
     })
 }

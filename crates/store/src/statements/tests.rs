@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{all, workspace};
+use super::{action, all, benchmark, workspace};
+use crate::Statement;
 use crate::sqlite::MIGRATIONS;
 
 fn database() -> rusqlite::Connection {
@@ -27,17 +28,21 @@ fn every_statement_fits_the_schema() {
     }
 }
 
+/// How the database goes about a statement.
+fn plan(conn: &rusqlite::Connection, statement: &Statement) -> Vec<String> {
+    let mut explain = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", statement.sql)).unwrap();
+    let nulls = std::iter::repeat_n(rusqlite::types::Null, explain.parameter_count());
+    let nulls = rusqlite::params_from_iter(nulls);
+    let steps = explain.query_map(nulls, |row| row.get::<_, String>("detail")).unwrap();
+    steps.map(Result::unwrap).collect()
+}
+
 /// A recall must not read all there is to find what a query speaks of.
 #[test]
 fn entities_are_found_by_indexes() {
     let conn = database();
     for statement in super::entity::ALL {
-        let sql = format!("EXPLAIN QUERY PLAN {}", statement.sql);
-        let mut explain = conn.prepare(&sql).unwrap();
-        let nulls = std::iter::repeat_n(rusqlite::types::Null, explain.parameter_count());
-        let nulls = rusqlite::params_from_iter(nulls);
-        let steps = explain.query_map(nulls, |row| row.get::<_, String>("detail")).unwrap();
-        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        let steps = plan(&conn, statement);
         assert!(steps.iter().any(|step| step.starts_with("SEARCH")), "{steps:?}");
         // A walk through a whole workspace is a search by its id alone.
         assert!(!steps.iter().any(|step| step.ends_with("(workspace_id=?)")), "{steps:?}");
@@ -46,6 +51,24 @@ fn entities_are_found_by_indexes() {
             let scans = steps.iter().any(|s| *s == scan || s.starts_with(&format!("{scan} ")));
             assert!(!scans, "{}: {steps:?}", statement.name);
         }
+    }
+}
+
+/// What was done in one session must not cost by what was done in all, nor be sorted.
+#[test]
+fn actions_and_benchmarks_are_found_by_indexes() {
+    let conn = database();
+    for (statement, expected) in [
+        (
+            &action::LIST_OF_SESSION,
+            "SEARCH a USING INDEX actions_by_session (workspace_id=? AND session_id=?)",
+        ),
+        (
+            &benchmark::LOOKUP,
+            "SEARCH benchmarks USING INDEX benchmarks_by_id (workspace_id=? AND id=?)",
+        ),
+    ] {
+        assert_eq!(plan(&conn, statement), [expected], "{}", statement.name);
     }
 }
 

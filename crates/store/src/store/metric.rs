@@ -8,6 +8,7 @@ use mnemic_core::metric::Metric;
 use mnemic_core::metric::benchmark::{Benchmark, Day, Days};
 use mnemic_core::principal::Scope as Workspaced;
 use mnemic_core::store::MetricStore;
+use uuid::Uuid;
 
 use super::{EngineStore, own};
 use crate::statements::{benchmark, metric};
@@ -26,6 +27,11 @@ impl<E: SearchEngine> MetricStore for EngineStore<E> {
 
     async fn list_metrics(&self, scope: Workspaced) -> Result<Vec<Metric>> {
         self.all(own(scope), &metric::LIST, vec![], metric::from_row).await
+    }
+
+    async fn lookup_benchmarks(&self, scope: Workspaced, ids: &[Uuid]) -> Result<Vec<Benchmark>> {
+        let params = ids.iter().map(|id| values![*id]).collect();
+        self.each(own(scope), &benchmark::LOOKUP, params, benchmark::from_row).await
     }
 
     async fn list_benchmarks(

@@ -5,7 +5,7 @@ use mnemic_core::action::{
     ACTIONS_AT_ONCE_MAX, ActionFilter, CONTAINS, NewAction, Outcome, REFERENCES,
 };
 use mnemic_core::ids::ActionId;
-use mnemic_core::node::{NewNode, Record, Traversal};
+use mnemic_core::node::{Direction, NewNode, Record, Subgraph, Traversal};
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{Caller, Principal};
 use uuid::Uuid;
@@ -33,6 +33,43 @@ impl World {
         let page = PageRequest { limit: Some(200), cursor: None };
         let found = self.mnemic.list_actions(&self.operator, filter, &page).await.unwrap();
         found.items.into_iter().map(|action| action.action_type).collect()
+    }
+
+    /// One step of a walk: what was met, by type and name, and the graph.
+    pub(crate) async fn walked(
+        &self,
+        ids: &[Uuid],
+        relations: &[&str],
+        direction: Direction,
+    ) -> (Vec<String>, Subgraph) {
+        self.walked_far(ids, relations, direction, 1).await
+    }
+
+    async fn walked_far(
+        &self,
+        ids: &[Uuid],
+        relations: &[&str],
+        direction: Direction,
+        depth: u32,
+    ) -> (Vec<String>, Subgraph) {
+        let traversal = Traversal {
+            ids: ids.to_vec(),
+            depth,
+            relations: relations.iter().map(ToString::to_string).collect(),
+            direction,
+            ..Traversal::default()
+        };
+        let graph = self.mnemic.traverse(&self.operator, &traversal).await.unwrap();
+        let met = graph.nodes.iter().filter(|visit| visit.depth > 0);
+        let mut met: Vec<_> = met
+            .map(|visit| match &visit.record {
+                Record::Done(done) => format!("{} {}", done.noun(), done.text()),
+                Record::Node(node) => node.name.clone(),
+                Record::Memory(_) | Record::Said(_) => String::new(),
+            })
+            .collect();
+        met.sort();
+        (met, graph)
     }
 }
 
@@ -181,35 +218,15 @@ pub(crate) async fn what_was_done_is_in_the_graph(w: World) {
     let about = NewAction { node_ids: vec![node.id.0], ..failed("s", "mail", "KeyError") };
     w.act(&w.operator, &[about, done("s", "read")]).await;
     w.mnemic.run_job(&w.operator, "sequences", false).await.unwrap();
-    let walk = async |ids: &[Uuid], relations: &[&str], depth| {
-        let traversal = Traversal {
-            ids: ids.to_vec(),
-            depth,
-            relations: relations.iter().map(ToString::to_string).collect(),
-            ..Traversal::default()
-        };
-        let graph = w.mnemic.traverse(&w.operator, &traversal).await.unwrap();
-        let mut met: Vec<_> = graph
-            .nodes
-            .iter()
-            .filter(|visit| visit.depth > 0)
-            .map(|visit| match &visit.record {
-                Record::Done(done) => format!("{} {}", done.noun(), done.text()),
-                Record::Node(node) => node.name.clone(),
-                Record::Memory(_) | Record::Said(_) => String::new(),
-            })
-            .collect();
-        met.sort();
-        (met, graph)
-    };
-    assert!(walk(&[node.id.0], &[], 1).await.0.is_empty(), "only where it is asked for");
-    let (met, graph) = walk(&[node.id.0], &[REFERENCES], 1).await;
+    let both = Direction::Both;
+    assert!(w.walked(&[node.id.0], &[], both).await.0.is_empty(), "only where it is asked for");
+    let (met, graph) = w.walked(&[node.id.0], &[REFERENCES], both).await;
     assert_eq!(met, ["_mem:action mail failed with KeyError"]);
     let edge = &graph.edges[0];
     assert_eq!((edge.relation.as_str(), edge.target_id), (REFERENCES, node.id.0));
-    let (met, _) = walk(&[edge.source_id], &[], 1).await;
+    let (met, _) = w.walked(&[edge.source_id], &[], both).await;
     assert_eq!(met, ["Ana", "_mem:sequence s"]);
-    let (met, again) = walk(&[node.id.0], &[REFERENCES, CONTAINS], 3).await;
+    let (met, again) = w.walked_far(&[node.id.0], &[REFERENCES, CONTAINS], both, 3).await;
     assert_eq!(met.len(), 3, "the sequence and its other action too: {met:?}");
     assert!(again.edges.contains(edge), "an edge has one id");
     let stranger = w.workspace("elsewhere").await;

@@ -1,9 +1,11 @@
 //! Benchmarks: one for each active metric and day, and the trend that they make.
 
 use jiff::SignedDuration;
+use mnemic_core::action::CONTAINS;
 use mnemic_core::ids::MetricId;
 use mnemic_core::metric::BuiltIn;
 use mnemic_core::metric::benchmark::{Benchmark, Day, Days};
+use mnemic_core::node::{Direction, Traversal};
 use mnemic_core::page::PageRequest;
 use mnemic_core::pattern::{Injection, PatternFilter};
 use mnemic_core::principal::Principal;
@@ -66,6 +68,39 @@ pub(crate) async fn a_day_has_one_benchmark_of_each_active_metric(w: World) {
     assert_eq!(seen(gone).0, "not_found");
     let stranger = w.workspace("elsewhere").await;
     assert!(w.trend(&stranger, rate).await.is_empty());
+}
+
+pub(crate) async fn what_was_measured_is_in_the_graph(w: World) {
+    w.play(&w.operator, w.session("a", 2, true)).await;
+    w.come_to_rest(&w.operator).await;
+    let own = w.make_metric(&metric("own", "action_count < 9")).await;
+    w.run_benchmarks().await;
+    w.clock.forward(DAY);
+    w.run_benchmarks().await;
+    for (id, name) in
+        [(own.id, "metric own"), (BuiltIn::TaskSuccessRate.id(), "metric task_success_rate")]
+    {
+        let trend = w.trend(&w.operator, id).await;
+        let (met, graph) = w.walked(&[id.0], &[CONTAINS], Direction::Out).await;
+        let days = ["_mem:benchmark 2026-03-01 1.0000", "_mem:benchmark 2026-03-02 1.0000"];
+        assert_eq!(met, days, "{name}");
+        let mut reached: Vec<_> = graph.edges.iter().map(|edge| edge.target_id).collect();
+        let mut kept: Vec<_> = trend.iter().map(|it| it.id).collect();
+        reached.sort();
+        kept.sort();
+        assert_eq!(reached, kept);
+        assert!(graph.edges.iter().all(|edge| edge.source_id == id.0));
+        let (met, back) = w.walked(&[trend[0].id], &[], Direction::In).await;
+        assert_eq!(met, [name], "and back");
+        assert!(graph.edges.contains(&back.edges[0]), "an edge is one");
+        let few = Traversal { ids: vec![id.0], depth: 1, limit: Some(2), ..Traversal::default() };
+        let few = w.mnemic.traverse(&w.operator, &few).await.unwrap();
+        assert!(few.truncated && few.nodes.len() == 2, "{few:?}");
+    }
+    let stranger = w.workspace("elsewhere").await;
+    let theirs = |ids| Traversal { ids, depth: 1, ..Traversal::default() };
+    let ids = vec![own.id.0, w.trend(&w.operator, own.id).await[0].id];
+    assert!(w.mnemic.traverse(&stranger, &theirs(ids)).await.unwrap().nodes.is_empty());
 }
 
 pub(crate) async fn a_trend_is_cut_into_pages_and_by_days(w: World) {

@@ -8,6 +8,7 @@ use mnemic_core::grant::{Grant, Permission};
 use mnemic_core::memory::{MemoryPatch, NewMemory};
 use mnemic_core::metric::{EventFilter, NewMetric};
 use mnemic_core::node::{NewNode, NodePatch};
+use mnemic_core::pattern::{PatternFilter, PatternPatch};
 use mnemic_core::policy::NewPolicy;
 use mnemic_core::principal::{Caller, MEMBER, Principal};
 use mnemic_core::profile::ProfilePatch;
@@ -58,6 +59,7 @@ places! {
     "profiles": "user_name" "preferences" "expertise" "communication_style" "metadata";
     "scratchpads": "agent" "content";
     "metrics": "name" "key" "description" "event_filter" "created_by";
+    "patterns": "annotation" "annotation_by" "replacement" "replacement_by";
     "owners": "user_name";
     "tokens": "user_name" "agent";
     "conversations": "id" "title" "metadata" "created_by" "user_name";
@@ -208,6 +210,21 @@ async fn say(w: &World, who: &Principal, id: &str) {
     w.mnemic.add_turns(&Caller::new(who.clone()), id, &late).await.unwrap();
 }
 
+/// Notes beside a pattern.
+async fn note(w: &World, caller: &Caller) {
+    for number in 0..5 {
+        w.does(&format!("run {number}"), &[("sing", "bird", "BreathError")]).await;
+    }
+    w.mine().await;
+    let known = w.patterns(&PatternFilter::default()).await.remove(0).pattern;
+    let notes = PatternPatch {
+        annotation: Some(Some(word("or ask"))),
+        replacement: Some(Some(word("breathe as does"))),
+        ..PatternPatch::default()
+    };
+    w.mnemic.annotate_pattern(caller, known.id, &notes).await.unwrap();
+}
+
 async fn expect_everywhere(w: &World, who: &Principal) {
     for (place, statement) in PLACES {
         let rows = w.count_of(who, statement, values![format!("%{WORD}%")]).await;
@@ -236,6 +253,7 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     write(&w, &user).await;
     say(&w, &user, "theirs").await;
     keep_for_oneself(&w, &Caller::new(user.clone())).await;
+    note(&w, &Caller::new(user.clone())).await;
     // By others: a record, a connection, a conversation.
     say(&w, &operator, WORD).await;
     let others = NewMemory { entities: vec![], ..everywhere() };
@@ -266,7 +284,7 @@ pub(crate) async fn a_made_up_word_leaves_every_store(mut w: World) {
     let receipt = w.mnemic.erase_user(&keyed(&operator, "k", "f"), WORD).await.unwrap();
     assert_eq!((receipt.counts["memories"], receipt.counts["nodes"]), (2, 2));
     assert_eq!((receipt.counts["turns"], receipt.counts["episodes"]), (2, 1));
-    assert_eq!(receipt.counts["metrics"], 1);
+    assert_eq!((receipt.counts["metrics"], receipt.counts["annotations"]), (1, 2));
     assert_eq!(w.found(&operator, &query("plain song")).await, ["a plain memory"]);
     w.mnemic.flush_audit().await;
     expect_nowhere(w).await;

@@ -6,6 +6,7 @@ use mnemic_core::memory::{MemoryFilter, NewMemory};
 use mnemic_core::metric::NewMetric;
 use mnemic_core::node::NewNode;
 use mnemic_core::page::PageRequest;
+use mnemic_core::pattern::Injection;
 use mnemic_core::principal::{Caller, Principal};
 use mnemic_core::tool::NewInvocation;
 use mnemic_store::Statement;
@@ -25,6 +26,7 @@ const JOBS: &[&str] = &[
     "promote",
     "benchmarks",
     "sequences",
+    "patterns",
 ];
 /// Longer than the lease.
 const PAUSE: SignedDuration = SignedDuration::from_mins(2);
@@ -53,6 +55,10 @@ figures! {
     "sequences": "(SELECT 1000 * count(*) + coalesce(sum(s.action_count), 0) FROM sequences s WHERE s.workspace_id = $1)";
     "counts": "(SELECT coalesce(sum(c.sequences), 0) FROM key_counts c WHERE c.workspace_id = $1)";
     "ungrouped": "(SELECT count(*) FROM actions a WHERE a.workspace_id = $1 AND a.sequence_id IS NULL)";
+    "unmined": "(SELECT count(*) FROM unmined u WHERE u.workspace_id = $1)";
+    "patterns": "(SELECT 10000 * count(p.superseded_by) + 1000 * count(*) + coalesce(sum(p.sample_count + 10 * p.total_count), 0) FROM patterns p WHERE p.workspace_id = $1)";
+    "settled": "(SELECT count(*) FROM showings s WHERE s.workspace_id = $1 AND s.settled_at IS NOT NULL)";
+    "window": "(SELECT coalesce(sum(m.since_day), 0) FROM minings m WHERE m.workspace_id = $1)";
     "benchmarks": "(SELECT count(*) FROM benchmarks b WHERE b.workspace_id = $1)";
     "values": "(SELECT round(coalesce(sum(b.value * b.sample_count), 0) * 1000000000) FROM benchmarks b WHERE b.workspace_id = $1)";
     "archived": "(SELECT count(*) FROM conversations c WHERE c.workspace_id = $1 AND c.archived_at IS NOT NULL)";
@@ -64,6 +70,7 @@ async fn fill(w: &World, who: &Principal) {
     let patch = json!({
         "rollup": {"retain_last": 4},
         "promotion": {"access_count": 0, "conversations": 0},
+        "telemetry": {"window_days": 365},
     });
     w.mnemic.update_settings(who, &patch).await.unwrap();
     for (number, conversation) in CONVERSATIONS.iter().enumerate() {
@@ -103,19 +110,45 @@ async fn fill(w: &World, who: &Principal) {
     w.mnemic.create_memory(&caller, new).await.unwrap();
     let known = NewMemory { channel: Some("harbour".to_owned()), ..fact("cranes are yellow") };
     w.mnemic.create_memory(&caller, known).await.unwrap();
-    let long_ago = w.now() - DAY;
-    for (name, actions, success) in [("s1", 3, true), ("s2", 5, false)] {
-        let session = Session { last_at: long_ago, ..w.session(name, actions, success) };
-        w.play(who, session).await;
-    }
-    w.mnemic.run_job(who, "sequences", false).await.unwrap();
-    // These are left to the job.
-    for (name, actions, success) in [("s3", 2, true), ("s4", 4, false)] {
-        let session = Session { last_at: long_ago, ..w.session(name, actions, success) };
-        w.play(who, session).await;
-    }
     let over_a_year = NewMetric { window_days: Some(365), ..metric("m", "action_count < 5") };
     w.mnemic.create_metric(&caller, &over_a_year).await.unwrap();
+    act(w, who).await;
+}
+
+/// Runs that were mined, a warning of what they show, and runs that are left to the jobs: one that
+/// heeds the warning, and enough that the pattern is another by then.
+async fn act(w: &World, who: &Principal) {
+    let caller = Caller::new(who.clone());
+    let long_ago = w.now() - DAY;
+    let run =
+        |name, actions, success| Session { last_at: long_ago, ..w.session(name, actions, success) };
+    let edit = |name, success| Session { action_type: "edit", ..run(name, 1, success) };
+    let failing = ["e1", "e2", "e3", "e4", "e5"].map(|name| edit(name, false));
+    let runs = [run("s1", 3, true), run("s2", 5, false)].into_iter().chain(failing);
+    let early: Vec<_> = runs.flat_map(|run| run.reported()).collect();
+    w.mnemic.record_actions(&caller, &early).await.unwrap();
+    for job in ["sequences", "patterns"] {
+        w.mnemic.run_job(who, job, false).await.unwrap();
+    }
+    let (action_type, session_id) = (Some("edit".to_owned()), Some("heeds".to_owned()));
+    let pending = Injection { action_type, session_id, ..Injection::default() };
+    assert_eq!(w.mnemic.inject(who, &pending).await.unwrap().patterns.len(), 1);
+    let soon = w.now() + SignedDuration::from_secs(1);
+    let late = [
+        run("s3", 2, true),
+        run("s4", 4, false),
+        Session { last_at: soon, ..edit("heeds", true) },
+        edit("e6", true),
+    ];
+    let late: Vec<_> = late.iter().flat_map(Session::reported).collect();
+    w.mnemic.record_actions(&caller, &late).await.unwrap();
+}
+
+/// What a job waits for that another job does.
+async fn prepare(w: &World, who: &Principal, job: &str) {
+    if job == "patterns" {
+        w.mnemic.run_job(who, "sequences", false).await.unwrap();
+    }
 }
 
 /// All that a job leaves behind, as far as it can be compared.
@@ -152,6 +185,7 @@ pub(crate) async fn a_kill_at_any_step_of_a_job_leaves_the_rest_to_the_next_run(
     w.clock.forward(DAY * 100);
     for job in JOBS {
         let calm = workspaces.pop().unwrap();
+        prepare(&w, &calm, job).await;
         let before = w.fault().writes();
         let done = w.mnemic.run_job(&calm, job, false).await.unwrap();
         let writes = w.fault().writes() - before;
@@ -160,6 +194,7 @@ pub(crate) async fn a_kill_at_any_step_of_a_job_leaves_the_rest_to_the_next_run(
         for kill in 0..KILLS {
             let (nth, behind) = (1 + kill / 2 % writes, kill % 2 == 1);
             let who = workspaces.pop().unwrap();
+            prepare(&w, &who, job).await;
             w.fault().arm(nth, behind);
             w.mnemic.run_job(&who, job, false).await.unwrap_err();
             w.fault().heal();

@@ -29,7 +29,7 @@ pub(crate) struct Session<'s> {
 }
 
 impl Session<'_> {
-    fn reported(&self) -> Vec<NewAction> {
+    pub(crate) fn reported(&self) -> Vec<NewAction> {
         let last = self.actions - 1;
         let action = |place: usize| {
             let failed = place == last && !self.success;

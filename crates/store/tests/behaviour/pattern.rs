@@ -1,14 +1,14 @@
 //! Patterns: mined of what agents did, kept up with it, told before they act again.
 
 use jiff::{SignedDuration, Timestamp};
-use mnemic_core::action::{NewAction, Outcome};
+use mnemic_core::action::{NewAction, Outcome, REFERENCES};
 use mnemic_core::context::{ContextRequest, Layer};
 use mnemic_core::ids::NodeId;
 use mnemic_core::job::{Claim, Done, Job};
-use mnemic_core::node::NewNode;
+use mnemic_core::node::{Direction, NewNode, Traversal};
 use mnemic_core::page::PageRequest;
 use mnemic_core::pattern::{
-    Injected, Injection, PatternFilter, PatternPatch, PatternSort, ShownPattern,
+    Injected, Injection, PatternFilter, PatternPatch, PatternSort, SUPERSEDES, ShownPattern,
 };
 use mnemic_core::principal::{Caller, Scope};
 use mnemic_core::{Mnemic, Result};
@@ -152,6 +152,100 @@ pub(crate) async fn a_pattern_is_moved_and_superseded_when_it_shifts(w: World) {
     let all = PatternFilter { past: true, ..PatternFilter::default() };
     assert_eq!(w.patterns(&all).await.len(), 2);
     assert_eq!(w.mine().await, 0, "nothing has changed");
+}
+
+/// Two users wrote beside one pattern, which has a successor by now.
+pub(crate) async fn a_note_goes_with_the_user_who_wrote_it(w: World) {
+    w.does_often("fail", 8, FAILS).await;
+    w.mine().await;
+    let id = w.pattern(FAILS).await.unwrap().pattern.id;
+    let (_, ana) = crate::erasure::user(&w, "ana", None).await;
+    let (_, bo) = crate::erasure::user(&w, "bo", None).await;
+    let said = PatternPatch {
+        annotation: Some(Some("ask the quokka first".to_owned())),
+        ..PatternPatch::default()
+    };
+    let instead = PatternPatch {
+        replacement: Some(Some("feed the wombat".to_owned())),
+        ..PatternPatch::default()
+    };
+    w.mnemic.annotate_pattern(&Caller::new(ana.clone()), id, &said).await.unwrap();
+    w.mnemic.annotate_pattern(&Caller::new(bo.clone()), id, &instead).await.unwrap();
+    let again = w.mnemic.annotate_pattern(&Caller::new(bo), id, &said).await.unwrap().pattern;
+    assert_eq!(again.annotation_by.as_deref(), Some("ana"), "she said it first");
+    w.does_often("fine", 3, OK).await;
+    w.mine().await;
+    let newer = w.pattern(FAILS).await.unwrap().pattern;
+    assert_ne!(newer.id, id);
+    assert_eq!(newer.advice(), "feed the wombat ask the quokka first");
+
+    let receipt = w.mnemic.erase_user(&w.as_operator(), "ana").await.unwrap();
+    assert_eq!(receipt.counts["annotations"], 2, "beside the old one and beside the new one");
+    let left = w.pattern(FAILS).await.unwrap().pattern;
+    assert_eq!((left.id, left.advice().as_str()), (newer.id, "feed the wombat"));
+    assert!(!w.files_have("quokka") && w.files_have("wombat"));
+    let mine = PatternPatch { replacement: Some(None), ..PatternPatch::default() };
+    let emptied = w.mnemic.annotate_pattern(&w.as_operator(), newer.id, &mine).await.unwrap();
+    assert_eq!(emptied.pattern.replacement_by, None, "what is not there is nobody's");
+    let receipt = w.mnemic.erase_user(&w.as_operator(), "bo").await.unwrap();
+    assert_eq!(receipt.counts["annotations"], 1, "beside the old one");
+    assert!(!w.files_have("wombat"));
+    w.mine().await;
+    assert!(w.pattern(FAILS).await.is_some(), "the pattern is nobody's");
+}
+
+pub(crate) async fn what_was_learned_is_in_the_graph(w: World) {
+    let new =
+        NewNode { node_type: "person".to_owned(), name: "Ana".to_owned(), ..NewNode::default() };
+    let node = w.mnemic.upsert_node(&w.as_operator(), &new).await.unwrap().node;
+    let on_ana = NewAction { node_ids: vec![node.id.0], ..action("ana", FAILS, w.now()) };
+    w.mnemic.record_actions(&w.as_operator(), &[on_ana]).await.unwrap();
+    w.does_often("fail", 7, FAILS).await;
+    w.does_often("elsewhere", 5, ("edit", "email", "TimeoutError")).await;
+    w.mine().await;
+    let first = w.pattern(FAILS).await.unwrap().pattern;
+    let before = w.now();
+    w.does_often("fine", 2, OK).await;
+    w.mine().await;
+    let second = w.pattern(FAILS).await.unwrap().pattern;
+    assert_ne!(second.id, first.id, "8 of 10 are 20 points less");
+    let name = "_mem:pattern edit:person:NodeNotFoundError";
+
+    let (met, graph) = w.walked(&[second.id.0], &[SUPERSEDES], Direction::Out).await;
+    assert_eq!(met, [name]);
+    let edge = &graph.edges[0];
+    assert_eq!(
+        (edge.source_id, edge.relation.as_str(), edge.target_id),
+        (second.id.0, "_mem:supersedes", first.id.0)
+    );
+    assert!(w.walked(&[second.id.0], &[], Direction::In).await.0.is_empty());
+    let (met, back) = w.walked(&[first.id.0], &[], Direction::In).await;
+    assert_eq!((met, &back.edges), (vec![name.to_owned()], &graph.edges), "an edge is one");
+    assert!(w.walked(&[first.id.0], &[SUPERSEDES], Direction::Out).await.0.is_empty());
+
+    let history = ["_mem:action edit failed with NodeNotFoundError", name];
+    let (met, graph) = w.walked(&[node.id.0], &[REFERENCES], Direction::Both).await;
+    assert_eq!(met, history, "the live pattern, and none of other types");
+    assert!(graph.edges.iter().any(|it| it.source_id == second.id.0 && it.target_id == node.id.0));
+    let asked = |types: &[&str], as_of| Traversal {
+        ids: vec![node.id.0],
+        depth: 1,
+        types: types.iter().map(ToString::to_string).collect(),
+        as_of,
+        ..Traversal::default()
+    };
+    for (types, as_of, count) in [
+        (vec!["_mem:pattern"], None, 1),
+        (vec!["_mem:action"], None, 1),
+        (vec!["_mem:pattern"], Some(before), 0),
+        (vec!["person"], None, 0),
+    ] {
+        let found = w.mnemic.traverse(&w.operator, &asked(&types, as_of)).await.unwrap();
+        assert_eq!(found.edges.len(), count, "{types:?} {as_of:?}");
+    }
+    let stranger = w.workspace("elsewhere").await;
+    let foreign = Traversal { ids: vec![second.id.0], depth: 1, ..Traversal::default() };
+    assert!(w.mnemic.traverse(&stranger, &foreign).await.unwrap().nodes.is_empty());
 }
 
 pub(crate) async fn what_leaves_the_window_counts_no_more(w: World) {

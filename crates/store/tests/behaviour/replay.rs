@@ -2,7 +2,7 @@
 //! the portions in which the actions come.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::SignedDuration;
 use mnemic_core::action::NewAction;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::pattern::action;
 use crate::world::World;
 
-/// The folder with data that is too large or not ours to keep here.
+/// Names the folder with data that is not ours to keep here.
 const DATA: &str = "MNEMIC_TEST_DATA";
 const RUNS: &str = "tau_bench/actions.jsonl";
 
@@ -148,33 +148,27 @@ struct Recorded {
     error_code: Option<String>,
 }
 
-/// The recorded runs: where the environment says, else in a folder beside the repository.
-fn recorded() -> Option<Runs> {
-    let named = std::env::var_os(DATA).map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let path = named.clone().unwrap_or(beside).join(RUNS);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(e) if named.is_some() => panic!("{DATA}: {}: {e}", path.display()),
-        Err(_) => return None,
-    };
+/// The recorded runs. Whoever asks for them has them: nothing here passes without.
+fn recorded() -> Runs {
+    let folder = std::env::var_os(DATA).map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| panic!("set {DATA} to the folder that has {RUNS}"));
+    let path = folder.join(RUNS);
+    let text = std::fs::read_to_string(&path);
+    let text = text.unwrap_or_else(|e| panic!("{DATA}: {}: {e}", path.display()));
     let mut runs = Runs::new();
-    for line in text.lines() {
-        let step: Recorded = serde_json::from_str(line).unwrap();
+    for (number, line) in (1..).zip(text.lines()) {
+        let step: Recorded = serde_json::from_str(line)
+            .unwrap_or_else(|e| panic!("{}, line {number}: {e}", path.display()));
         let error = step.error_code.unwrap_or_default();
         assert_eq!(step.ok, error.is_empty(), "{line}");
         runs.entry(step.session_id).or_default().push((step.tool, String::new(), error));
     }
-    Some(runs)
+    runs
 }
 
-/// Needs data that is not kept here; without it, only the made-up runs are replayed.
-#[expect(clippy::print_stderr, reason = "whoever runs the test should know")]
+/// Needs data that is not kept here, and so is run by name (`cargo xtask test` does where it is).
 pub(crate) async fn real_runs_give_the_patterns_that_counting_finds(w: World) {
-    let Some(runs) = recorded() else {
-        eprintln!("there is no {RUNS}: set {DATA} to the folder that has it");
-        return;
-    };
+    let runs = recorded();
     let expected = count(&runs);
     assert!(expected.len() > 5, "{expected:?}");
     let actions = w.replayed(&runs);

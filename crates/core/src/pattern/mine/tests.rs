@@ -123,6 +123,9 @@ fn what_people_said_goes_on_to_the_successor() {
     let noted = Pattern {
         annotation: Some("mind the gap".to_owned()),
         replacement: Some("walk".to_owned()),
+        annotation_by: Some("ana".to_owned()),
+        replacement_by: Some("bo".to_owned()),
+        noted_at: Some(NOW),
         suppressed: true,
         ..live(90, 100)
     };
@@ -131,7 +134,9 @@ fn what_people_said_goes_on_to_the_successor() {
         let fresh = made(&mined(&tallies(100, &[("E", samples)]), &[known])).unwrap();
         assert_eq!(fresh.annotation.as_deref(), Some("mind the gap"));
         assert_eq!(fresh.replacement.as_deref(), Some("walk"));
-        assert!(fresh.suppressed);
+        assert_eq!(fresh.annotation_by.as_deref(), Some("ana"), "and is still theirs");
+        assert_eq!(fresh.replacement_by.as_deref(), Some("bo"));
+        assert_eq!((fresh.suppressed, fresh.noted_at), (true, Some(NOW)));
     }
 }
 

@@ -122,7 +122,7 @@ fn fill_all(name: &str, number: u128) {
          INSERT INTO policies VALUES ('{ws}', gen_random_uuid(), 'rule', 'd', '[]', NULL, true,
              'test', {at}, {at}, 1);
          INSERT INTO patterns VALUES ('{ws}', gen_random_uuid(), 'a', 'n', 'e', 5, 5, 5, 5, 'text',
-             NULL, NULL, false, NULL, {at}, {at}, {at}, NULL, 1);
+             NULL, NULL, false, NULL, {at}, {at}, {at}, NULL, 1, NULL, NULL, NULL);
          INSERT INTO showings SELECT '{ws}', gen_random_uuid(), id, 'a', 'n', 'e', 's', false, {at},
              NULL, NULL, NULL FROM patterns WHERE workspace_id = '{ws}';
          INSERT INTO minings VALUES ('{ws}', 'patterns', 1);

@@ -4,6 +4,7 @@ use mnemic_test_servers::postgres;
 
 use super::*;
 
+mod action;
 mod conformance;
 mod faults;
 mod isolation;

@@ -85,7 +85,7 @@ async fn plan(
     plan_in(engine, Uuid::from_u128(1), settings, question).await
 }
 
-async fn plan_in(
+pub(super) async fn plan_in(
     engine: &PostgresEngine,
     workspace: Uuid,
     settings: Option<&'static Statement>,
