@@ -28,6 +28,16 @@ impl ModelStamp {
     }
 }
 
+/// A text as a model sees it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seen {
+    /// The whole, of unit length.
+    pub vector: Vec<f32>,
+    /// Its pieces that say something, where they stand, each of unit length, one behind the other;
+    /// none, where the model does not tell them.
+    pub pieces: Vec<f32>,
+}
+
 /// Queries go before documents when both wait for the same processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -42,6 +52,12 @@ pub trait Embedder: Send + Sync + 'static {
     /// One unit-length vector per text, in order. Texts longer than the model's window are
     /// truncated. An empty list is an empty answer.
     async fn embed(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Vec<f32>>>;
+
+    /// The same with the pieces of each text that say something.
+    async fn see(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Seen>> {
+        let vectors = self.embed(texts, purpose).await?;
+        Ok(vectors.into_iter().map(|vector| Seen { vector, pieces: vec![] }).collect())
+    }
 }
 
 /// How far the model is from serving.

@@ -10,10 +10,11 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::Mnemic;
-use crate::embed::{Embedder, Purpose};
+use crate::embed::{Embedder, Purpose, Seen};
 use crate::error::Result;
 use crate::ids::WorkspaceId;
 use crate::principal::Scope;
+use crate::recall::ItemKind;
 use crate::store::{Embedded, Unembedded};
 
 /// How many texts are embedded and stored together.
@@ -158,11 +159,15 @@ impl Mnemic {
         }
         let count = texts.len() as u64;
         let contents = texts.iter().map(|unembedded| unembedded.text.clone()).collect();
-        let vectors = embedder.embed(contents, Purpose::Document).await?;
+        let seen = embedder.see(contents, Purpose::Document).await?;
         let embedded = texts
             .into_iter()
-            .zip(vectors)
-            .map(|(Unembedded { kind, id, text }, vector)| Embedded { kind, id, text, vector })
+            .zip(seen)
+            .map(|(Unembedded { kind, id, text }, Seen { vector, pieces })| {
+                // Pieces are many: they are kept where they are weighed.
+                let pieces = if kind == ItemKind::Turn { pieces } else { vec![] };
+                Embedded { kind, id, text, vector, pieces }
+            })
             .collect();
         self.store.put_vectors(scope, embedder.stamp(), embedded).await?;
         metrics::counter!("mnemic_embedded_total").increment(count);

@@ -15,7 +15,7 @@ mod wordpiece;
 use std::thread;
 
 use async_trait::async_trait;
-use mnemic_core::embed::{Embedder, ModelStamp, Purpose};
+use mnemic_core::embed::{Embedder, ModelStamp, Purpose, Seen};
 use mnemic_core::error::{Code, Error, Result};
 
 pub use self::ceiling::{GemmCeiling, Shape, gemm_shapes};
@@ -68,7 +68,8 @@ impl MiniLm {
     /// One text on the calling thread, past the queues: for measurements.
     pub fn embed_here(&self, text: &str, memory: &mut Memory) -> Vec<f32> {
         let ids = vec![self.pool.wordpiece().encode(text, TOKENS_MAX)];
-        self.pool.encoder().forward(&ids, &mut memory.0, &mut || {}).swap_remove(0)
+        let seen = self.pool.encoder().forward(&ids, |_| false, &mut memory.0, &mut || {});
+        seen.into_iter().next().unwrap_or_default().vector
     }
 }
 
@@ -87,6 +88,11 @@ impl Embedder for MiniLm {
     }
 
     async fn embed(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Vec<f32>>> {
-        self.pool.embed(texts, purpose).await
+        let seen = self.pool.see(texts, purpose).await?;
+        Ok(seen.into_iter().map(|seen| seen.vector).collect())
+    }
+
+    async fn see(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Seen>> {
+        self.pool.see(texts, purpose).await
     }
 }

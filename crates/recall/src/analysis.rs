@@ -60,7 +60,8 @@ pub(crate) struct Asked {
     pub(crate) span: Range<usize>,
 }
 
-fn is_stop_word(token: &str) -> bool {
+/// Whether a word, in lower case and without apostrophes, says nothing about a text.
+pub fn is_stop_word(token: &str) -> bool {
     STOP_WORDS.binary_search(&token).is_ok()
 }
 

@@ -61,6 +61,31 @@ fn products_body(a: &[f32], b: &[f32]) -> [f32; 3] {
     sums.map(|lanes| lanes.iter().sum())
 }
 
+/// Lowers each of `fewest` to the number of bits in which its row of `query` differs from the most
+/// similar row of `text`.
+pub(crate) fn fewest_differences(
+    query: &[u64],
+    text: &[u64],
+    row_words: usize,
+    fewest: &mut [u32],
+) {
+    dispatch!(
+        fewest_differences_body(query, text, row_words, fewest),
+        avx2::fewest_differences(query, text, row_words, fewest)
+    );
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
+fn fewest_differences_body(query: &[u64], text: &[u64], row_words: usize, fewest: &mut [u32]) {
+    for row in text.chunks_exact(row_words) {
+        for (asked, fewest) in query.chunks_exact(row_words).zip(&mut *fewest) {
+            let differing: u32 = row.iter().zip(asked).map(|(a, b)| (a ^ b).count_ones()).sum();
+            *fewest = differing.min(*fewest);
+        }
+    }
+}
+
 /// The products of a query with the rows of the given slots, into `out`. Rows that do not exist
 /// give 0.
 pub(crate) fn dots(query: &[i16], codes: &[i8], slots: &[u32], out: &mut Vec<i32>) {
@@ -206,6 +231,16 @@ mod avx2 {
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn products(a: &[f32], b: &[f32]) -> [f32; 3] {
         super::products_body(a, b)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn fewest_differences(
+        query: &[u64],
+        text: &[u64],
+        row_words: usize,
+        fewest: &mut [u32],
+    ) {
+        super::fewest_differences_body(query, text, row_words, fewest);
     }
 
     #[target_feature(enable = "avx2,popcnt")]

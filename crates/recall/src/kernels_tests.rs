@@ -35,6 +35,16 @@ proptest! {
     }
 
     #[test]
+    fn differences_equal_the_portable_form(row_words in 1_usize..9, seed: u64) {
+        let query: Vec<u64> = noise(row_words * 3, seed).collect();
+        let text: Vec<u64> = noise(row_words * 5, seed ^ 7).collect();
+        let (mut fast, mut plain) = (vec![u32::MAX; 3], vec![u32::MAX; 3]);
+        fewest_differences(&query, &text, row_words, &mut fast);
+        fewest_differences_body(&query, &text, row_words, &mut plain);
+        prop_assert_eq!(fast, plain);
+    }
+
+    #[test]
     fn signs_equal_the_portable_form(dims in 1_usize..300, seed: u64) {
         let (row, mean) = (bytes(dims, seed), floats(dims, seed ^ 9));
         let mut fast = vec![0; dims.div_ceil(64)];

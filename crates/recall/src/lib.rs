@@ -33,6 +33,7 @@ mod index;
 mod interner;
 mod kernels;
 mod nearest;
+mod pieces;
 mod postings;
 mod slot_set;
 mod stem;
@@ -46,6 +47,7 @@ mod words;
 #[cfg(test)]
 mod oracle;
 
+pub use analysis::is_stop_word;
 pub use bm25::{B, K1, TERMS_MAX};
 pub use bulk::Loader;
 pub use code::{Code, DIMENSIONS_MAX, quantise};
@@ -54,4 +56,5 @@ pub use evidence::{Evidence, Occurrences};
 pub use filter::{Clause, Filter, Selection};
 pub use index::Index;
 pub use kernels::cosine;
+pub use pieces::{Likeness, pack_pieces, piece_likeness};
 pub use text::{TextTerms, matched_words, query_terms};

@@ -32,17 +32,25 @@ pub struct Statement {
     pub name: &'static str,
     pub sql: &'static str,
     pub scope: StatementScope,
+    /// Looks up so little by a key that handing it to another thread would take longer.
+    pub quick: bool,
 }
 
 impl Statement {
     /// A statement whose callers pass every parameter, from `$1` on.
     pub const fn system(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, scope: StatementScope::System }
+        Self { name, sql, scope: StatementScope::System, quick: false }
     }
 
     /// A statement whose `$1` is the workspace; callers pass the parameters from `$2` on.
     pub const fn workspace(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, scope: StatementScope::Workspace }
+        Self { name, sql, scope: StatementScope::Workspace, quick: false }
+    }
+
+    /// The same, run where it is asked for.
+    #[must_use]
+    pub const fn quick(self) -> Self {
+        Self { quick: true, ..self }
     }
 
     /// The full parameter list, with the workspace in front where the statement takes one.

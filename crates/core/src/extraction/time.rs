@@ -5,7 +5,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _};
 
-use super::sentence::Word;
+use super::sentence::{Sentence, Word, sentences};
 
 const MONTHS: &[&str] = &[
     "january",
@@ -56,6 +56,17 @@ pub(super) struct Period {
 pub(super) enum Lean {
     Back,
     Ahead,
+}
+
+/// The times that a text tells of, from their begin to their end, seen from when it was said.
+pub(crate) fn periods(text: &str, at: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+    let mut found = Vec::new();
+    for Sentence { mut words, .. } in sentences(text) {
+        while let Some(period) = take(&mut words, at, Lean::Back) {
+            found.extend(period.from.zip(period.to));
+        }
+    }
+    found
 }
 
 /// Takes the times out of a clause.

@@ -13,7 +13,7 @@ use super::turn::{Clue, RecalledTurn, Turns};
 use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
 use crate::Mnemic;
 use crate::conversation::ConversationId;
-use crate::embed::{Embedder, EmbedderState, Purpose};
+use crate::embed::{Embedder, EmbedderState, Purpose, Seen};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::principal::{Principal, Scope};
@@ -54,6 +54,8 @@ pub(crate) struct QueryVector {
     pub vector: Vec<f32>,
     /// As turns are searched with: without the names of those who speak in them.
     pub of_turns: Vec<f32>,
+    /// The pieces of that, where the model tells them.
+    pub pieces: Vec<f32>,
 }
 
 /// What one technique brought.
@@ -265,14 +267,15 @@ impl Mnemic {
         let embedder = self.embedder.require()?;
         let of_turns = of_turns.filter(|words| *words != query);
         let texts = [query].into_iter().chain(of_turns).map(str::to_owned).collect();
-        let (vectors, ()) = tokio::join!(
-            embedder.embed(texts, Purpose::Query),
+        let (seen, ()) = tokio::join!(
+            embedder.see(texts, Purpose::Query),
             self.fill.settled(scope, FRESHNESS_WAIT),
         );
-        let mut vectors = vectors?.into_iter();
-        let vector = vectors.next().ok_or_else(|| Error::internal("the model gave no vector"))?;
-        let of_turns = vectors.next().unwrap_or_else(|| vector.clone());
-        Ok(QueryVector { embedder, vector, of_turns })
+        let mut seen = seen?.into_iter();
+        let whole = seen.next().ok_or_else(|| Error::internal("the model gave no vector"))?;
+        let vector = whole.vector.clone();
+        let Seen { vector: of_turns, pieces } = seen.next().unwrap_or(whole);
+        Ok(QueryVector { embedder, vector, of_turns, pieces })
     }
 
     async fn memories_near(&self, quest: &Quest<'_>, query: &QueryVector) -> Result<Vec<Hit>> {

@@ -61,7 +61,7 @@ pub use secret::SecretStore;
 pub use sequence::SequenceStore;
 pub use timeline::TimelineStore;
 pub use token::TokenStore;
-pub use vector::{Embedded, Unembedded, VectorStore};
+pub use vector::{Embedded, PieceLikeness, Unembedded, VectorStore};
 pub use workspace::WorkspaceStore;
 
 use crate::action::AgentAction;

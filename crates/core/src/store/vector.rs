@@ -16,13 +16,24 @@ pub struct Unembedded {
     pub text: String,
 }
 
-/// A vector and the text that it was made of. It is taken only if the record still has that text.
+/// A vector, perhaps with those of its pieces, and the text that it was made of. It is taken only
+/// if the record still has that text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
     pub kind: ItemKind,
     pub id: Uuid,
     pub text: String,
     pub vector: Vec<f32>,
+    pub pieces: Vec<f32>,
+}
+
+/// How near a query's pieces come to those of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PieceLikeness {
+    /// Of each of the query's, about the cosine with the nearest of the record's.
+    pub nearest: Vec<f32>,
+    /// How many the record has.
+    pub pieces: usize,
 }
 
 #[async_trait]
@@ -45,6 +56,15 @@ pub trait VectorStore {
         stamp: &ModelStamp,
         vectors: Vec<Embedded>,
     ) -> Result<()>;
+    /// How near a query's pieces come to those of each of these records; nothing for one that has
+    /// none.
+    async fn piece_likeness(
+        &self,
+        scope: Scope,
+        stamp: &ModelStamp,
+        pieces: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>>;
     /// Removes the vectors of every other model; says how many.
     async fn drop_other_vectors(&self, scope: Scope, stamp: &ModelStamp) -> Result<u64>;
 }

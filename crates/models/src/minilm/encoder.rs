@@ -5,6 +5,7 @@
 //! loading: the three projections of attention become one, the scale of the scores is
 //! multiplied into the query weights, the embeddings of position and segment are added up.
 
+use mnemic_core::embed::Seen;
 use mnemic_core::error::Result;
 use pulp::Arch;
 
@@ -75,14 +76,15 @@ impl Encoder {
         Ok(Self { arch, words, positions, norm, layers })
     }
 
-    /// One vector per text. `between_layers` is called five times, so that whoever runs a long
+    /// Each text as the model sees it, with the pieces that are told. `between_layers` is called five times, so that whoever runs a long
     /// batch can let something urgent pass.
     pub(crate) fn forward(
         &self,
         texts: &[Vec<u32>],
+        told: impl Fn(u32) -> bool,
         scratch: &mut Scratch,
         between_layers: &mut dyn FnMut(),
-    ) -> Vec<Vec<f32>> {
+    ) -> Vec<Seen> {
         self.look_up(texts, scratch);
         for (n, layer) in self.layers.iter().enumerate() {
             if n > 0 {
@@ -90,7 +92,7 @@ impl Encoder {
             }
             layer.apply(self.arch, texts, scratch);
         }
-        self.pool(texts, &scratch.hidden)
+        self.pool(texts, told, &scratch.hidden)
     }
 
     fn look_up(&self, texts: &[Vec<u32>], scratch: &mut Scratch) {
@@ -106,16 +108,23 @@ impl Encoder {
         self.norm.apply(self.arch, &mut scratch.hidden, &[]);
     }
 
-    fn pool(&self, texts: &[Vec<u32>], hidden: &[f32]) -> Vec<Vec<f32>> {
+    fn pool(&self, texts: &[Vec<u32>], told: impl Fn(u32) -> bool, hidden: &[f32]) -> Vec<Seen> {
         let mut rows = hidden.chunks_exact(HIDDEN);
         texts
             .iter()
             .map(|text| {
                 // The sum has the direction of the mean, and only the direction is kept.
-                let mut vector = vec![0.0; HIDDEN];
-                rows.by_ref().take(text.len()).for_each(|row| add(&mut vector, row));
+                let (mut vector, mut pieces) = (vec![0.0; HIDDEN], Vec::new());
+                for (&id, row) in text.iter().zip(rows.by_ref()) {
+                    add(&mut vector, row);
+                    if told(id) {
+                        let place = pieces.len();
+                        pieces.extend_from_slice(row);
+                        normalise(self.arch, &mut pieces[place..]);
+                    }
+                }
                 normalise(self.arch, &mut vector);
-                vector
+                Seen { vector, pieces }
             })
             .collect()
     }

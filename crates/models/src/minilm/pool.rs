@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use mnemic_core::embed::Purpose;
+use mnemic_core::embed::{Purpose, Seen};
 use mnemic_core::error::{Error, Result};
 use tokio::sync::oneshot;
 
@@ -53,10 +53,10 @@ struct Request {
 }
 
 struct Progress {
-    vectors: Vec<Vec<f32>>,
+    seen: Vec<Seen>,
     missing: usize,
     /// Gone once the answer is given.
-    answer: Option<oneshot::Sender<Vec<Vec<f32>>>>,
+    answer: Option<oneshot::Sender<Vec<Seen>>>,
 }
 
 /// Some consecutive texts of one request.
@@ -83,17 +83,13 @@ impl Pool {
         Ok(pool)
     }
 
-    pub(crate) async fn embed(
-        &self,
-        texts: Vec<String>,
-        purpose: Purpose,
-    ) -> Result<Vec<Vec<f32>>> {
+    pub(crate) async fn see(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Seen>> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         let (answer, receiver) = oneshot::channel();
         let progress = Progress {
-            vectors: vec![Vec::new(); texts.len()],
+            seen: vec![Seen::default(); texts.len()],
             missing: texts.len(),
             answer: Some(answer),
         };
@@ -171,8 +167,9 @@ impl Shared {
             if batch.request.progress().is_abandoned() {
                 return;
             }
-            let vectors = self.encoder.forward(&ids, scratch, between_layers);
-            batch.request.progress().put(first, vectors);
+            let told = |id| self.wordpiece.is_told(id);
+            let seen = self.encoder.forward(&ids, told, scratch, between_layers);
+            batch.request.progress().put(first, seen);
             first += ids.len();
             ids = rest;
         }
@@ -239,16 +236,16 @@ impl Progress {
         self.answer.as_ref().is_none_or(oneshot::Sender::is_closed)
     }
 
-    fn put(&mut self, first: usize, vectors: Vec<Vec<f32>>) {
-        self.missing -= vectors.len();
-        for (slot, vector) in self.vectors[first..].iter_mut().zip(vectors) {
-            *slot = vector;
+    fn put(&mut self, first: usize, seen: Vec<Seen>) {
+        self.missing -= seen.len();
+        for (slot, seen) in self.seen[first..].iter_mut().zip(seen) {
+            *slot = seen;
         }
         if self.missing == 0
             && let Some(answer) = self.answer.take()
         {
             // The caller may have gone; then nobody misses the vectors.
-            let _ = answer.send(std::mem::take(&mut self.vectors));
+            let _ = answer.send(std::mem::take(&mut self.seen));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! are cleaned one by one and work stops when the window is full, so that a text of any length
 //! costs what its first 256 tokens cost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mnemic_core::error::{Code, Error, Result};
 use serde::Deserialize;
@@ -14,6 +14,9 @@ use unicode_normalization::UnicodeNormalization;
 /// Longer words are unknown, as in the reference.
 const WORD_CHARS_MAX: usize = 100;
 
+/// What is left of contractions, and verbs that say when.
+const QUIET: [&str; 9] = ["s", "t", "re", "ll", "ve", "d", "m", "will", "can"];
+
 const SPECIAL: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
 pub struct WordPiece {
@@ -21,6 +24,8 @@ pub struct WordPiece {
     begins: HashMap<String, u32>,
     /// Pieces that continue one, without their `##`.
     continues: HashMap<String, u32>,
+    /// Pieces that say nothing by themselves: words of grammar, and marks.
+    quiet: HashSet<u32>,
     piece_chars_max: usize,
     unknown: u32,
     start: u32,
@@ -54,7 +59,18 @@ impl WordPiece {
             begins.get(name).copied().ok_or_else(|| damaged(&format!("{name} is missing")))
         };
         let (unknown, start, end) = (special("[UNK]")?, special("[CLS]")?, special("[SEP]")?);
-        Ok(Self { begins, continues, piece_chars_max, unknown, start, end })
+        let is_quiet = |piece: &str| {
+            mnemic_recall::is_stop_word(piece)
+                || QUIET.contains(&piece)
+                || !piece.chars().any(char::is_alphanumeric)
+        };
+        let quiet = begins.iter().filter(|(piece, _)| is_quiet(piece)).map(|(_, id)| *id).collect();
+        Ok(Self { begins, continues, quiet, piece_chars_max, unknown, start, end })
+    }
+
+    /// Whether a piece says something by itself. Marks of begin and end do not.
+    pub fn is_told(&self, id: u32) -> bool {
+        id != self.start && id != self.end && !self.quiet.contains(&id)
     }
 
     /// The number of ids that this vocabulary can give, one more than the largest.

@@ -244,7 +244,7 @@ pub struct WhyWire {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct FeatureWire {
-    /// Such as `words_near` or `speaker`.
+    /// Such as `words_around` or `speaker`.
     pub feature: String,
     pub share: f64,
 }

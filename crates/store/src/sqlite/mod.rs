@@ -110,7 +110,12 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
         params: Vec<Value>,
     ) -> Result<Vec<Row>> {
         let arguments = statement.arguments(scope, params)?;
-        self.readers.run(move |conn| run::read(conn, statement, &arguments)).await
+        let read = move |conn: &rusqlite::Connection| run::read(conn, statement, &arguments);
+        if statement.quick {
+            self.readers.run_here(read).await
+        } else {
+            self.readers.run(read).await
+        }
     }
 
     async fn read_each(

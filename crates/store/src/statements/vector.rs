@@ -86,18 +86,24 @@ macro_rules! missing_behind {
 static PUT: Statement = Statement::workspace(
     "vector.put",
     concat!(
-        "INSERT INTO vectors (workspace_id, item_id, model, code, vector)
-         SELECT $1, t.id, $3, $4, $5 FROM (",
+        "INSERT INTO vectors (workspace_id, item_id, model, code, vector, pieces)
+         SELECT $1, t.id, $3, $4, $5, $7 FROM (",
         texts!(that_one),
         ") AS t WHERE t.text = $6
          ON CONFLICT (workspace_id, item_id, model)
-         DO UPDATE SET code = excluded.code, vector = excluded.vector"
+         DO UPDATE SET code = excluded.code, vector = excluded.vector, pieces = excluded.pieces"
     ),
 );
 
 pub(crate) static LOOKUP: Statement = Statement::workspace(
     "vector.lookup",
     "SELECT item_id, vector FROM vectors WHERE workspace_id = $1 AND item_id = $2 AND model = $3",
+);
+
+pub(crate) static LOOKUP_PIECES: Statement = Statement::workspace(
+    "vector.lookup_pieces",
+    "SELECT item_id, pieces FROM vectors
+     WHERE workspace_id = $1 AND item_id = $2 AND model = $3 AND pieces IS NOT NULL",
 );
 
 pub(crate) static LIST_MISSING: Statement = Statement::workspace(
@@ -123,17 +129,31 @@ pub(crate) static DROP_OTHERS: Statement = Statement::workspace(
     "DELETE FROM vectors WHERE workspace_id = $1 AND model <> $2 RETURNING item_id",
 );
 
-pub(crate) static ALL: &[&Statement] =
-    &[&PUT, &LOOKUP, &LIST_MISSING, &COUNT_MISSING, &LOOKUP_TEXT, &ERASE_OF, &DROP_OTHERS];
+pub(crate) static ALL: &[&Statement] = &[
+    &PUT,
+    &LOOKUP,
+    &LOOKUP_PIECES,
+    &LIST_MISSING,
+    &COUNT_MISSING,
+    &LOOKUP_TEXT,
+    &ERASE_OF,
+    &DROP_OTHERS,
+];
 
 pub(crate) fn put(stamp: &ModelStamp, embedded: &Embedded) -> Step {
     let code = mnemic_recall::quantise(&embedded.vector);
-    let params = values![embedded.id, stamp.key(), code, embedded.vector.clone(), &embedded.text];
-    Step::new(&PUT, params)
+    let pieces = (!embedded.pieces.is_empty())
+        .then(|| mnemic_recall::pack_pieces(&embedded.pieces, stamp.dimensions));
+    let (vector, text) = (embedded.vector.clone(), &embedded.text);
+    Step::new(&PUT, values![embedded.id, stamp.key(), code, vector, text, pieces])
 }
 
 pub(crate) fn erase_of(id: Uuid) -> Step {
     Step::new(&ERASE_OF, values![id])
+}
+
+pub(crate) fn pieces_from_row(row: &Row) -> Result<(Uuid, Vec<u8>)> {
+    Ok((row.uuid("item_id")?, row.bytes("pieces")?.to_vec()))
 }
 
 pub(crate) fn text_from_row(row: &Row) -> Result<Unembedded> {

@@ -27,6 +27,8 @@ pub(in crate::recall) struct Clue {
     pub speaker: Option<String>,
     pub dates: Dates,
     pub asks_when: bool,
+    /// Words by which speakers are called, in lower case.
+    callings: Vec<String>,
 }
 
 impl Clue {
@@ -46,8 +48,15 @@ impl Clue {
             words: without(query, &found),
             speaker: (named.len() == 1).then(|| named[0].clone()),
             dates: Dates::of(query),
+            callings: known.iter().flat_map(|(keys, _)| keys.iter().cloned()).collect(),
             asks_when: ASKS_WHEN.iter().any(|words| has_words(&lower, words)),
         }
+    }
+
+    /// Whether a word, perhaps with what stands behind it, calls somebody who speaks.
+    pub(super) fn is_name_of_speaker(&self, word: &str) -> bool {
+        let name: String = word.chars().take_while(|c| c.is_alphanumeric()).collect();
+        self.callings.contains(&fold_name(&name))
     }
 
     /// Whether a turn was said by the one speaker that the question names.

@@ -1,7 +1,12 @@
 //! Dates in a question, and words for time in what was said.
 
-use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan as _};
+
+use crate::extraction::periods;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -51,6 +56,10 @@ const TIME_WORDS: &[&str] = &[
     "yesterday",
 ];
 
+/// In how many years, and how many stretches of days, is looked at most.
+const YEARS_MAX: usize = 3;
+const STRETCHES_MAX: usize = 6;
+
 /// The months, days and years that a question names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::recall) struct Dates {
@@ -85,6 +94,54 @@ impl Dates {
         dates
     }
 
+    /// The days that the question names, in these years if it names none.
+    fn days(&self, years: &[i16]) -> Vec<Days> {
+        let years = if self.years.is_empty() { years } else { &self.years };
+        let mut found = Vec::new();
+        for &year in years {
+            for &month in &self.months {
+                let named = self.days.iter().filter_map(|day| Date::new(year, month, *day).ok());
+                found.extend(named.filter_map(|day| stretch(day, 1.day())));
+                if self.days.is_empty() {
+                    let first = Date::new(year, month, 1).ok();
+                    found.extend(first.and_then(|first| stretch(first, 1.month())));
+                }
+            }
+            if self.months.is_empty() && !self.years.is_empty() {
+                let first = Date::new(year, 1, 1).ok();
+                found.extend(first.and_then(|first| stretch(first, 1.year())));
+            }
+        }
+        found
+    }
+
+    /// The months or days that the question names, in the years of these moments if it names none.
+    pub(super) fn stretches(
+        &self,
+        moments: impl Iterator<Item = Timestamp>,
+    ) -> Vec<(Timestamp, Timestamp)> {
+        if self.months.is_empty() {
+            return vec![];
+        }
+        let years: BTreeSet<_> = moments.map(|at| at.to_zoned(TimeZone::UTC).year()).collect();
+        let latest: Vec<_> = years.into_iter().rev().take(YEARS_MAX).collect();
+        let start = |day: Date| day.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp());
+        let named = self.days(&latest).into_iter().take(STRETCHES_MAX);
+        named.filter_map(|(first, end)| Some((start(first)?, start(end)?))).collect()
+    }
+
+    /// How much what a text tells of is in the time that the question names, 0 to 1.
+    pub(super) fn agreement_spoken(&self, spoken: impl FnOnce() -> Vec<Days>) -> f64 {
+        if self.months.is_empty() && self.years.is_empty() {
+            return 0.0;
+        }
+        let best = |told: Days| {
+            let named = self.days(&[told.0.year(), told.1.year()]);
+            named.into_iter().map(|named| in_common(told, named)).fold(0.0, f64::max)
+        };
+        spoken().into_iter().map(best).fold(0.0, f64::max)
+    }
+
     /// How much of what the question names a moment agrees with, 0 to 1.
     pub(super) fn agreement(&self, at: Timestamp) -> f64 {
         let date = at.to_zoned(TimeZone::UTC).date();
@@ -94,6 +151,29 @@ impl Dates {
         let share = |is: bool, points: f64| if is { points } else { 0.0 };
         share(in_month, 0.4) + share(on_day, 0.4) + share(in_year, 0.2)
     }
+}
+
+/// A stretch of whole days; the second is the one behind the last.
+pub(super) type Days = (Date, Date);
+
+/// The days that a text tells of, seen from when it was said.
+pub(super) fn spoken(text: &str, at: Timestamp) -> Vec<Days> {
+    let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
+    periods(text, at).into_iter().map(|(from, to)| (day(from), day(to))).collect()
+}
+
+/// How much two stretches have in common: the cosine between them.
+fn in_common((first, end): Days, (other_first, other_end): Days) -> f64 {
+    let days = |from: Date, to: Date| f64::from((to - from).get_days());
+    let shared = days(first.max(other_first), end.min(other_end));
+    if shared <= 0.0 {
+        return 0.0;
+    }
+    shared / (days(first, end) * days(other_first, other_end)).sqrt()
+}
+
+fn stretch(first: Date, length: Span) -> Option<Days> {
+    Some((first, first.checked_add(length).ok()?))
 }
 
 /// Whether a text says when something was.
@@ -153,6 +233,22 @@ mod tests {
         assert!((agreement("in 2023", at) - 0.2).abs() < 1e-9);
         for query in ["may I ask for 8 apples?", "8 people in 2021", "in June", ""] {
             assert!(agreement(query, at).abs() < 1e-9, "{query}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_is_compared_with_what_is_asked() {
+        let at = "2023-05-08T13:56:00Z".parse().unwrap();
+        let agreement =
+            |query: &str, text: &str| Dates::of(query).agreement_spoken(|| spoken(text, at));
+        assert!((agreement("on 7 May 2023", "I went there yesterday.") - 1.0).abs() < 1e-9);
+        let week = agreement("in May", "I went there last week.");
+        assert!(week > 0.3 && week < 0.6, "{week}");
+        assert!((agreement("in 2021", "We met in 2021.") - 1.0).abs() < 1e-9);
+        for (query, text) in
+            [("on 9 May", "yesterday"), ("when", "yesterday"), ("in May", "I went there.")]
+        {
+            assert!(agreement(query, text).abs() < 1e-9, "{query} {text}");
         }
     }
 

@@ -4,6 +4,7 @@
 mod clue;
 mod dates;
 mod rank;
+mod window;
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,8 @@ use uuid::Uuid;
 
 pub(super) use clue::Clue;
 pub use rank::Feature;
-use rank::{Candidates, REACH};
+use rank::{Candidates, Ranked};
+use window::REACH;
 
 use super::search::Quest;
 use super::{
@@ -22,9 +24,14 @@ use crate::conversation::Turn;
 use crate::error::Result;
 use crate::ids::TurnId;
 use crate::principal::Scope;
+use crate::store::PieceLikeness;
 
 /// How many of the turns that were found are weighed, with those around them.
 const SEEDS: usize = 120;
+/// How many more each technique brings of each stretch of days that a question names.
+const DATED_MAX: usize = 50;
+/// How many of these, the best by everything else, are weighed by their pieces.
+const WEIGHED_BY_PIECES: usize = 50;
 /// How many speakers a question is searched for.
 const SPEAKERS_MAX: usize = 500;
 
@@ -91,8 +98,9 @@ impl Mnemic {
     /// Nothing, where turns were not asked for, or only of what entities lead to.
     pub(super) async fn by_turns(&self, quest: &Quest<'_>) -> Option<Result<Turns>> {
         let clue = quest.clue.as_ref()?;
-        let words = self.turns_by_words(quest, clue);
-        let near = self.turns_near(quest);
+        let filter = quest.turn_filter();
+        let words = self.turns_by_words(quest, clue, &filter);
+        let near = self.turns_near(quest, &filter);
         let (words, near) = tokio::join!(words, near);
         if words.is_none() && near.is_none() {
             return None;
@@ -116,17 +124,25 @@ impl Mnemic {
         Some(found.map(|found| Turns { found, degraded }))
     }
 
-    async fn turns_by_words(&self, quest: &Quest<'_>, clue: &Clue) -> Option<Result<Vec<Hit>>> {
+    async fn turns_by_words(
+        &self,
+        quest: &Quest<'_>,
+        clue: &Clue,
+        filter: &SearchFilter,
+    ) -> Option<Result<Vec<Hit>>> {
         if !quest.seeks_turns(Technique::Words) {
             return None;
         }
-        let (scope, kind, filter) = (quest.scope, ItemKind::Turn, quest.turn_filter());
-        let hits =
-            self.store.search_words(scope, kind, &clue.words, &filter, FOUND_PER_TECHNIQUE).await;
-        Some(hits)
+        let (scope, kind) = (quest.scope, ItemKind::Turn);
+        let hits = self.store.search_words(scope, kind, &clue.words, filter, FOUND_PER_TECHNIQUE);
+        Some(hits.await)
     }
 
-    async fn turns_near(&self, quest: &Quest<'_>) -> Option<Result<Vec<Hit>>> {
+    async fn turns_near(
+        &self,
+        quest: &Quest<'_>,
+        filter: &SearchFilter,
+    ) -> Option<Result<Vec<Hit>>> {
         if !quest.seeks_turns(Technique::Vectors) {
             return None;
         }
@@ -134,10 +150,10 @@ impl Mnemic {
             Ok(query) => query,
             Err(e) => return Some(Err(e)),
         };
-        let (scope, kind, filter) = (quest.scope, ItemKind::Turn, quest.turn_filter());
+        let (scope, kind) = (quest.scope, ItemKind::Turn);
         let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
         let hits =
-            self.store.search_vectors(scope, kind, stamp, vector, &filter, FOUND_PER_TECHNIQUE);
+            self.store.search_vectors(scope, kind, stamp, vector, filter, FOUND_PER_TECHNIQUE);
         Some(hits.await)
     }
 
@@ -148,22 +164,27 @@ impl Mnemic {
         clue: &Clue,
         seeds: &Seeds,
     ) -> Result<Vec<RecalledTurn>> {
-        let fused = fuse::fuse(&seeds.lists());
-        let ids: Vec<_> = fused.iter().take(SEEDS).map(|fused| TurnId(fused.id)).collect();
-        let reach = i64::try_from(REACH).unwrap_or(i64::MAX);
-        let turns = self.store.turns_around(quest.scope, &ids, reach).await?;
+        let turns = self.turn_candidates(quest, clue, seeds).await?;
         let ids: Vec<Uuid> = turns.iter().map(|turn| turn.id.0).collect();
         let (words, cosines) = tokio::try_join!(
             self.evidence(quest, clue, seeds, &ids),
             self.cosines(quest, seeds, &ids)
         )?;
-        let candidates =
-            Candidates { turns: &turns, words: words.as_ref(), cosines: cosines.as_deref() };
-        let best = rank::best_of(words.is_some(), cosines.is_some());
-        let recalled = rank::rank(clue, &candidates)
-            .into_iter()
-            .filter(|ranked| passes(quest, &turns[ranked.place]))
-            .map(|ranked| {
+        let mut candidates = Candidates {
+            turns: &turns,
+            words: words.as_ref(),
+            cosines: cosines.as_deref(),
+            pieces: None,
+        };
+        let mut ranked = rank::rank(clue, &candidates);
+        let pieces = self.pieces(quest, seeds, &turns, &ranked).await?;
+        if let Some(pieces) = &pieces {
+            candidates.pieces = Some(pieces);
+            ranked = rank::rank(clue, &candidates);
+        }
+        let best = rank::best_of(&candidates);
+        let recalled =
+            ranked.into_iter().filter(|ranked| passes(quest, &turns[ranked.place])).map(|ranked| {
                 let turn = turns[ranked.place].clone();
                 let why = quest.request.explain.then(|| WhyTurn {
                     found_by: fuse::found_by(&seeds.lists(), turn.id.0),
@@ -172,6 +193,49 @@ impl Mnemic {
                 RecalledTurn { turn, score: ranked.score / best, why }
             });
         Ok(spread(recalled.collect(), quest.limit))
+    }
+
+    /// The best of what was found, what was said when the question says, and what stands around both.
+    async fn turn_candidates(
+        &self,
+        quest: &Quest<'_>,
+        clue: &Clue,
+        seeds: &Seeds,
+    ) -> Result<Vec<Turn>> {
+        let fused = fuse::fuse(&seeds.lists());
+        let mut ids: Vec<_> = fused.iter().take(SEEDS).map(|fused| TurnId(fused.id)).collect();
+        let reach = i64::try_from(REACH).unwrap_or(i64::MAX);
+        let turns = self.store.turns_around(quest.scope, &ids, reach).await?;
+        let found: HashSet<_> = turns.iter().map(|turn| turn.id).collect();
+        let mut dated = self.dated(quest, clue, &turns).await?;
+        dated.retain(|id| !found.contains(id));
+        if dated.is_empty() {
+            return Ok(turns);
+        }
+        ids.extend(dated);
+        self.store.turns_around(quest.scope, &ids, reach).await
+    }
+
+    /// The best of what was said on the days that the question names; where it names no year, in
+    /// those of what was found already.
+    async fn dated(&self, quest: &Quest<'_>, clue: &Clue, turns: &[Turn]) -> Result<Vec<TurnId>> {
+        let mut found = Vec::new();
+        for (since, until) in clue.dates.stretches(turns.iter().map(|turn| turn.at)) {
+            let whole = quest.turn_filter();
+            let filter = SearchFilter {
+                since: whole.since.max(Some(since)),
+                until: whole.until.map_or(Some(until), |end| Some(end.min(until))),
+                ..whole
+            };
+            let words = self.turns_by_words(quest, clue, &filter);
+            let near = self.turns_near(quest, &filter);
+            let (words, near) = tokio::join!(words, near);
+            // What one of them lacks is told where all turns are searched.
+            let hits = [words, near].into_iter().flatten().filter_map(Result::ok);
+            let best = hits.flat_map(|hits| hits.into_iter().take(DATED_MAX));
+            found.extend(best.map(|hit| TurnId(hit.id)));
+        }
+        Ok(found)
     }
 
     async fn evidence(
@@ -198,6 +262,32 @@ impl Mnemic {
         };
         let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
         self.store.cosines(quest.scope, ItemKind::Turn, stamp, vector, ids).await.map(Some)
+    }
+
+    /// How near the question's pieces come to those of the best turns and of what is around them;
+    /// nothing, where none has pieces.
+    async fn pieces(
+        &self,
+        quest: &Quest<'_>,
+        seeds: &Seeds,
+        turns: &[Turn],
+        ranked: &[Ranked],
+    ) -> Result<Option<Vec<Option<PieceLikeness>>>> {
+        let query = quest.vector.get().filter(|_| seeds.vectors.is_some());
+        let Some(query) = query.filter(|query| !query.pieces.is_empty()) else { return Ok(None) };
+        let best = ranked.iter().take(WEIGHED_BY_PIECES).map(|ranked| ranked.place);
+        let places = window::around(&window::places(turns), best);
+        let ids: Vec<_> = places.iter().map(|place| turns[*place].id.0).collect();
+        let stamp = query.embedder.stamp();
+        let found = self.store.piece_likeness(quest.scope, stamp, &query.pieces, &ids).await?;
+        if found.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let mut pieces = vec![None; turns.len()];
+        for (place, likeness) in places.into_iter().zip(found) {
+            pieces[place] = likeness;
+        }
+        Ok(Some(pieces))
     }
 }
 

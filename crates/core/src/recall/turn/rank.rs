@@ -1,54 +1,55 @@
 //! What a turn is worth to a question: its words and those around it, its meaning, who said it
 //! and when. All numbers of this ranking stand here.
 //!
-//! A turn is short and answers what was asked before it, so its own words say little. Words are
-//! therefore counted in the turn, in windows around it and in its session, each as a share of
-//! what a text with all of the question's words would get: then the weights mean the same
-//! whatever is asked and however much is stored.
-
-use jiff::SignedDuration;
+//! A turn is short and answers what was asked before it, so its own words say little. What is
+//! looked for is therefore counted in the turn, in those next to it and in a wide window, each as a
+//! share of what a text with all of the question would get: then the weights mean the same whatever
+//! is asked and however much is stored. How they came about is told in `docs/retrieval.md`.
 
 use super::clue::Clue;
-use super::dates::speaks_of_time;
+use super::dates::{speaks_of_time, spoken};
+use super::window::{Place, REACH, WIDE, Window, Words, likeness, mixed, places};
 use crate::conversation::Turn;
 use crate::recall::WordEvidence;
+use crate::store::PieceLikeness;
 
-/// How soon repeating a word stops helping, and how much long texts are held back.
-const K1: f64 = 0.9;
-const B: f64 = 0.4;
-/// After how long a silence another session begins.
-pub(super) const SESSION_GAP: SignedDuration = SignedDuration::from_hours(2);
-/// How many turns before and after one belong to its widest window.
-pub(super) const REACH: usize = 2;
-/// So many turns of a session with a word are worth half of what any number of them is.
-const SESSION_HALF: f64 = 2.0;
-/// How much the meaning of a turn's neighbours counts: of the one before it, the one behind it,
-/// and those further away.
-const BEFORE: f64 = 0.7;
-const BEHIND: f64 = 0.5;
-const FURTHER: f64 = 0.3;
+/// How near pieces come to each other that have nothing in common.
+const LIKENESS_OF_ANY: f64 = 0.3;
+/// A text of more pieces than this has something near to every piece of a question, and so they
+/// count less.
+const PIECES_TELLING: f64 = 16.0;
 
 /// What speaks for a turn, or against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// The question's words in the turn itself.
     Words,
-    /// In the turn and those next to it.
-    WordsNear,
     /// In the turn and two on each side.
     WordsAround,
-    /// In the turns of the same session.
-    WordsInSession,
+    /// In the turn and six on each side.
+    WordsWide,
     /// How near the turn is in meaning.
     Meaning,
     /// The same, with its neighbours mixed in.
     MeaningAround,
+    /// How near the pieces of the question come to those of the turn.
+    Pieces,
+    /// To those of the turn and two on each side.
+    PiecesAround,
+    /// To those of the turn and six on each side.
+    PiecesWide,
     /// Said by the one whom the question names.
     Speaker,
     /// Said when the question says.
     Date,
+    /// Tells of the time that the question names.
+    SpokenDate,
     /// Says when something was, and that is asked for.
     TimeWord,
+    /// Comes behind a question that has the words.
+    Answer,
+    /// Names something.
+    Name,
     /// Asks itself.
     Question,
     /// Says more.
@@ -56,16 +57,21 @@ pub enum Feature {
 }
 
 impl Feature {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 16] = [
         Self::Words,
-        Self::WordsNear,
         Self::WordsAround,
-        Self::WordsInSession,
+        Self::WordsWide,
         Self::Meaning,
         Self::MeaningAround,
+        Self::Pieces,
+        Self::PiecesAround,
+        Self::PiecesWide,
         Self::Speaker,
         Self::Date,
+        Self::SpokenDate,
         Self::TimeWord,
+        Self::Answer,
+        Self::Name,
         Self::Question,
         Self::Length,
     ];
@@ -73,46 +79,90 @@ impl Feature {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Words => "words",
-            Self::WordsNear => "words_near",
             Self::WordsAround => "words_around",
-            Self::WordsInSession => "words_in_session",
+            Self::WordsWide => "words_wide",
             Self::Meaning => "meaning",
             Self::MeaningAround => "meaning_around",
+            Self::Pieces => "pieces",
+            Self::PiecesAround => "pieces_around",
+            Self::PiecesWide => "pieces_wide",
             Self::Speaker => "speaker",
             Self::Date => "date",
+            Self::SpokenDate => "spoken_date",
             Self::TimeWord => "time_word",
+            Self::Answer => "answer",
+            Self::Name => "name",
             Self::Question => "question",
             Self::Length => "length",
         }
     }
 
-    const fn weight(self) -> f64 {
+    /// What it counts where words alone are looked at, with meaning, and with pieces too.
+    const fn weights(self) -> [f64; 3] {
         match self {
-            Self::Words | Self::Speaker | Self::Date => 0.5,
-            Self::WordsNear | Self::WordsAround | Self::WordsInSession => 0.7,
-            Self::Meaning | Self::MeaningAround => 1.0,
-            Self::TimeWord | Self::Length => 0.08,
-            Self::Question => -0.1,
+            Self::Words | Self::WordsAround | Self::WordsWide => [0.9, 0.6, 0.2],
+            Self::Meaning | Self::MeaningAround => [0.0, 1.0, 0.4],
+            Self::Pieces | Self::PiecesAround | Self::PiecesWide => [0.0, 0.0, 0.8],
+            Self::Speaker | Self::SpokenDate => [0.5; 3],
+            Self::Date => [1.4; 3],
+            Self::TimeWord | Self::Answer => [0.4; 3],
+            Self::Name => [0.1; 3],
+            Self::Question => [-0.15; 3],
+            Self::Length => [0.05; 3],
         }
+    }
+
+    /// Whether it is evidence of what is asked, and not only of where to look.
+    const fn is_evidence(self) -> bool {
+        matches!(
+            self,
+            Self::Words
+                | Self::WordsAround
+                | Self::WordsWide
+                | Self::Meaning
+                | Self::MeaningAround
+                | Self::Pieces
+                | Self::PiecesAround
+                | Self::PiecesWide
+        )
     }
 }
 
-/// What a turn with all of the question's words and its very meaning gets, for those of the two
-/// that were looked at: so that scores lie between 0 and about 1.
-pub(super) fn best_of(words: bool, meaning: bool) -> f64 {
-    let by_words =
-        [Feature::Words, Feature::WordsNear, Feature::WordsAround, Feature::WordsInSession];
-    let by_meaning = [Feature::Meaning, Feature::MeaningAround];
-    let words = by_words.iter().filter(|_| words);
-    let meaning = by_meaning.iter().filter(|_| meaning);
-    words.chain(meaning).map(|feature| feature.weight()).sum::<f64>().max(f64::MIN_POSITIVE)
+/// What each feature counts in one ranking.
+#[derive(Debug, Clone, Copy)]
+struct Weights {
+    meaning: bool,
+    /// How much pieces tell, 0 to 1.
+    telling: f64,
+}
+
+impl Weights {
+    fn new(candidates: &Candidates<'_>) -> Self {
+        let counts = candidates.pieces.unwrap_or_default().iter().flatten().map(|it| it.pieces);
+        let (sum, looked) = counts.fold((0, 0), |(sum, looked), it| (sum + it, looked + 1));
+        let telling = if looked == 0 {
+            0.0
+        } else {
+            (PIECES_TELLING * f64::from(looked) / (sum as f64).max(1.0)).min(1.0)
+        };
+        Self { meaning: candidates.cosines.is_some(), telling }
+    }
+
+    fn of(self, feature: Feature) -> f64 {
+        let [by_words, with_meaning, with_pieces] = feature.weights();
+        let without = if self.meaning { with_meaning } else { by_words };
+        self.telling * with_pieces + (1.0 - self.telling) * without
+    }
 }
 
 /// The turns that may answer, by conversation and index, and what is known of each.
+#[derive(Clone, Copy)]
 pub(super) struct Candidates<'a> {
     pub turns: &'a [Turn],
     pub words: Option<&'a WordEvidence>,
     pub cosines: Option<&'a [Option<f32>]>,
+    /// How near the question's pieces come to each; nothing for those not looked at.
+    pub pieces: Option<&'a [Option<PieceLikeness>]>,
 }
 
 /// A turn's place among the candidates, and what it is worth.
@@ -123,17 +173,33 @@ pub(super) struct Ranked {
     pub shares: Vec<(Feature, f64)>,
 }
 
+/// What a turn with all of the question's words and its very meaning gets, of what was looked at:
+/// so that scores lie between 0 and about 1.
+pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
+    let weights = Weights::new(candidates);
+    let looked = |feature: &&Feature| match feature {
+        Feature::Words | Feature::WordsAround | Feature::WordsWide => candidates.words.is_some(),
+        _ => feature.is_evidence(),
+    };
+    let most = |feature: &Feature| match feature {
+        Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => 1.0 - LIKENESS_OF_ANY,
+        _ => 1.0,
+    };
+    let best = |feature: &Feature| weights.of(*feature) * most(feature);
+    Feature::ALL.iter().filter(looked).map(best).sum::<f64>().max(f64::MIN_POSITIVE)
+}
+
 /// Best first; of equal ones, the newer.
 pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
-    let sessions = sessions(candidates.turns);
-    let words = candidates.words.map(|evidence| Words::new(evidence, &sessions));
+    let places = places(candidates.turns);
+    let words = candidates.words.map(Words::new);
+    let weights = Weights::new(candidates);
     let mut ranked: Vec<_> = (0..candidates.turns.len())
-        .map(|place| {
-            let window = Window { sessions: &sessions, place };
-            let features = features(clue, candidates, words.as_ref(), &window);
-            let share = |(feature, value): (Feature, f64)| (feature, feature.weight() * value);
+        .map(|own| {
+            let features = features(clue, candidates, words.as_ref(), &places, own);
+            let share = |(feature, value): (Feature, f64)| (feature, weights.of(feature) * value);
             let shares: Vec<_> = features.into_iter().map(share).filter(|it| it.1 != 0.0).collect();
-            Ranked { place, score: shares.iter().map(|(_, share)| share).sum(), shares }
+            Ranked { place: own, score: shares.iter().map(|(_, share)| share).sum(), shares }
         })
         .collect();
     let id = |ranked: &Ranked| candidates.turns[ranked.place].id;
@@ -145,146 +211,59 @@ fn features(
     clue: &Clue,
     candidates: &Candidates<'_>,
     words: Option<&Words<'_>>,
-    window: &Window<'_>,
+    places: &[Place],
+    own: usize,
 ) -> Vec<(Feature, f64)> {
-    let turn = &candidates.turns[window.place];
+    let (turn, window) = (&candidates.turns[own], Window { places, own });
     let is = |it: bool| if it { 1.0 } else { 0.0 };
+    let asks = |turn: &Turn| turn.content.trim_end().ends_with('?');
     let mut features = vec![
         (Feature::Speaker, is(clue.is_speaker(turn.speaker.as_deref()))),
         (Feature::Date, clue.dates.agreement(turn.at)),
+        (Feature::SpokenDate, clue.dates.agreement_spoken(|| spoken(&turn.content, turn.at))),
         (Feature::TimeWord, is(clue.asks_when && speaks_of_time(&turn.content))),
-        (Feature::Question, is(turn.content.trim_end().ends_with('?'))),
+        (Feature::Name, is(names_something(&turn.content, clue))),
+        (Feature::Question, is(asks(turn))),
         (Feature::Length, (turn.content.split_whitespace().count() as f64).ln_1p()),
     ];
     if let Some(words) = words {
-        features.push((Feature::Words, words.in_window(window, 0)));
-        features.push((Feature::WordsNear, words.in_window(window, 1)));
-        features.push((Feature::WordsAround, words.in_window(window, REACH)));
-        features.push((Feature::WordsInSession, words.in_session(window)));
+        features.push((Feature::Words, words.within(&window, 0)));
+        features.push((Feature::WordsAround, words.within(&window, REACH)));
+        features.push((Feature::WordsWide, words.within(&window, WIDE)));
+        let asked = window.before().filter(|it| asks(&candidates.turns[it.own]) && !asks(turn));
+        features.push((Feature::Answer, asked.map_or(0.0, |asked| words.within(&asked, 0))));
     }
     if let Some(cosines) = candidates.cosines {
-        let own = cosines.get(window.place).copied().flatten();
+        let own = cosines.get(own).copied().flatten();
         features.push((Feature::Meaning, f64::from(own.unwrap_or(0.0))));
-        features.push((Feature::MeaningAround, mixed(cosines, window)));
+        features.push((Feature::MeaningAround, mixed(cosines, &window)));
+    }
+    // What is not looked at itself must not profit from what stands around it.
+    if let Some(pieces) = candidates.pieces.filter(|pieces| pieces[own].is_some()) {
+        let near = |reach| likeness(pieces, &window, reach) - LIKENESS_OF_ANY;
+        features.push((Feature::Pieces, near(0)));
+        features.push((Feature::PiecesAround, near(REACH)));
+        features.push((Feature::PiecesWide, near(WIDE)));
     }
     features
 }
 
-/// Numbers the sessions of the candidates: a turn begins one if it is in another conversation
-/// than the one before it, or was said long after it.
-fn sessions(turns: &[Turn]) -> Vec<Place> {
-    let mut session = 0;
-    let mut places: Vec<Place> = Vec::with_capacity(turns.len());
-    for (i, turn) in turns.iter().enumerate() {
-        if let Some(before) = i.checked_sub(1).map(|i| &turns[i]) {
-            let silence = turn.at.duration_since(before.at).abs();
-            let apart = before.conversation_id != turn.conversation_id || silence > SESSION_GAP;
-            session += usize::from(apart);
+/// Whether a word inside a sentence begins with a capital, other than the names of those who speak.
+fn names_something(text: &str, clue: &Clue) -> bool {
+    let mut inside = false;
+    for word in text.split_whitespace() {
+        let bare = word.trim_start_matches(['"', '“', '\'', '(']);
+        let mut letters = bare.chars();
+        let capital = letters.next().is_some_and(char::is_uppercase)
+            && letters.next().is_some_and(char::is_alphabetic);
+        if inside && capital && !clue.is_name_of_speaker(bare) {
+            return true;
         }
-        places.push(Place { session, index: turn.index });
+        inside = word.ends_with(|c: char| {
+            c.is_lowercase() || c.is_ascii_digit() || matches!(c, ',' | ';' | ':' | ')')
+        });
     }
-    places
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    session: usize,
-    index: i64,
-}
-
-/// A turn and those around it.
-struct Window<'a> {
-    sessions: &'a [Place],
-    place: usize,
-}
-
-impl Window<'_> {
-    /// Who stands at most so far away in the same session, with the distance; the turn itself too.
-    fn within(&self, reach: usize) -> impl Iterator<Item = (usize, i64)> {
-        let own = self.sessions[self.place];
-        let far = i64::try_from(reach).unwrap_or(i64::MAX);
-        let from = self.place.saturating_sub(reach);
-        let to = (self.place + reach + 1).min(self.sessions.len());
-        (from..to).filter_map(move |other| {
-            let place = self.sessions[other];
-            let distance = place.index - own.index;
-            (place.session == own.session && distance.abs() <= far).then_some((other, distance))
-        })
-    }
-}
-
-/// The question's words among the candidates.
-struct Words<'a> {
-    evidence: &'a WordEvidence,
-    /// How much each word counts.
-    weights: Vec<f64>,
-    /// What a text with all of them gets at most.
-    best: f64,
-    /// In how many candidates of each session each word is.
-    by_session: Vec<Vec<f64>>,
-}
-
-impl<'a> Words<'a> {
-    fn new(evidence: &'a WordEvidence, places: &[Place]) -> Self {
-        let all = evidence.documents as f64;
-        let weight = |held_by: &u64| {
-            let held_by = *held_by as f64;
-            if held_by == 0.0 {
-                0.0
-            } else {
-                (1.0 + (all - held_by + 0.5).max(0.0) / (held_by + 0.5)).ln()
-            }
-        };
-        let weights: Vec<_> = evidence.held_by.iter().map(weight).collect();
-        let sessions = places.last().map_or(0, |last| last.session + 1);
-        let mut by_session = vec![vec![0.0; weights.len()]; sessions];
-        for (held, place) in evidence.items.iter().zip(places) {
-            for (count, sum) in held.counts.iter().zip(&mut by_session[place.session]) {
-                *sum += if *count > 0 { 1.0 } else { 0.0 };
-            }
-        }
-        let best = (1.0 + K1) * weights.iter().sum::<f64>();
-        Self { evidence, weights, best: best.max(f64::MIN_POSITIVE), by_session }
-    }
-
-    /// BM25 of a window, as a share of the best there can be.
-    fn in_window(&self, window: &Window<'_>, reach: usize) -> f64 {
-        let (mut counts, mut length) = (vec![0.0; self.weights.len()], 0.0);
-        for (place, _) in window.within(reach) {
-            let Some(held) = self.evidence.items.get(place) else { continue };
-            length += f64::from(held.length);
-            for (sum, count) in counts.iter_mut().zip(&held.counts) {
-                *sum += f64::from(*count);
-            }
-        }
-        let usual = self.evidence.average_length.max(1.0) * (2 * reach + 1) as f64;
-        let norm = K1 * (1.0 - B + B * length / usual);
-        let score = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + norm);
-        counts.iter().zip(&self.weights).map(score).sum::<f64>() / self.best
-    }
-
-    fn in_session(&self, window: &Window<'_>) -> f64 {
-        let counts = &self.by_session[window.sessions[window.place].session];
-        let score = |(count, weight): (&f64, &f64)| weight * count / (count + SESSION_HALF);
-        counts.iter().zip(&self.weights).map(score).sum::<f64>() / self.best
-    }
-}
-
-/// A turn's cosine with those of its neighbours mixed in.
-fn mixed(cosines: &[Option<f32>], window: &Window<'_>) -> f64 {
-    let (mut sum, mut weights) = (0.0, 0.0);
-    for (place, distance) in window.within(REACH) {
-        let Some(cosine) = cosines.get(place).copied().flatten() else { continue };
-        let weight = match distance {
-            0 => 1.0,
-            -1 => BEFORE,
-            1 => BEHIND,
-            _ => FURTHER,
-        };
-        sum += weight * f64::from(cosine);
-        weights += weight;
-    }
-    if weights > 0.0 { sum / weights } else { 0.0 }
+    false
 }
 
 #[cfg(test)]
@@ -292,6 +271,7 @@ mod tests {
     use jiff::Timestamp;
     use uuid::Uuid;
 
+    use super::super::window::SESSION_GAP;
     use super::*;
     use crate::ids::TurnId;
     use crate::node::Properties;
@@ -327,9 +307,13 @@ mod tests {
         }
     }
 
+    fn like(nearest: &[f32]) -> PieceLikeness {
+        PieceLikeness { nearest: nearest.to_vec(), pieces: 9 }
+    }
+
     fn order(clue: &Clue, turns: &[Turn], counts: &[u32]) -> Vec<usize> {
         let words = evidence(counts);
-        let candidates = Candidates { turns, words: Some(&words), cosines: None };
+        let candidates = Candidates { turns, words: Some(&words), cosines: None, pieces: None };
         rank(clue, &candidates).iter().map(|ranked| ranked.place).collect()
     }
 
@@ -351,7 +335,8 @@ mod tests {
         let gap = SESSION_GAP.as_mins() + 1;
         let turns = [turn(0, 0, "Ana", "the boat"), turn(1, gap, "Bo", "Nine hundred it was")];
         let words = evidence(&[1, 0]);
-        let candidates = Candidates { turns: &turns, words: Some(&words), cosines: None };
+        let candidates =
+            Candidates { turns: &turns, words: Some(&words), cosines: None, pieces: None };
         let ranked = rank(&clue, &candidates);
         let later = ranked.iter().find(|ranked| ranked.place == 1).unwrap();
         assert_eq!(later.shares.iter().map(|it| it.0).collect::<Vec<_>>(), [Feature::Length]);
@@ -366,15 +351,30 @@ mod tests {
 
     #[test]
     fn every_share_is_explained() {
-        let clue = Clue::of("When in May 1970 did Bo sail?", &["Bo".to_owned()]);
-        let turns = [turn(0, 0, "Bo", "yesterday?")];
-        let words = evidence(&[1]);
-        let cosines = [Some(0.5)];
-        let candidates = Candidates { turns: &turns, words: Some(&words), cosines: Some(&cosines) };
-        let ranked = rank(&clue, &candidates);
-        let sum: f64 = ranked[0].shares.iter().map(|(_, share)| share).sum();
-        assert!((sum - ranked[0].score).abs() < 1e-9);
-        assert_eq!(ranked[0].shares.len(), Feature::ALL.len());
+        let clue = Clue::of("When in January 1970 did Bo sail?", &["Bo".to_owned()]);
+        let turns = [
+            turn(0, 0, "Ana", "Did you sail?"),
+            turn(1, 1, "Bo", "Yes, with Zoe, in January 1970."),
+        ];
+        let (words, cosines) = (evidence(&[1, 1]), [Some(0.5), Some(0.5)]);
+        let pieces = [Some(like(&[0.9, 0.4])), Some(like(&[0.9, 0.4]))];
+        let mut candidates = Candidates {
+            turns: &turns,
+            words: Some(&words),
+            cosines: Some(&cosines),
+            pieces: None,
+        };
+        let shares = |candidates: &Candidates<'_>| {
+            let ranked = rank(&clue, candidates);
+            assert_eq!(ranked[0].place, 1);
+            let sum: f64 = ranked[0].shares.iter().map(|(_, share)| share).sum();
+            assert!((sum - ranked[0].score).abs() < 1e-9);
+            ranked[0].shares.len()
+        };
+        // What answers does not ask, and everything else is there.
+        assert_eq!(shares(&candidates), Feature::ALL.len() - 4);
+        candidates.pieces = Some(&pieces);
+        assert_eq!(shares(&candidates), Feature::ALL.len() - 1);
     }
 
     /// Memories and turns share one list: each has to give way where the other fits better.
@@ -383,8 +383,16 @@ mod tests {
         let clue = Clue::of("zebra777", &[]);
         let turns = [turn(0, 0, "Ana", "all about zebra777"), turn(9, 200, "Bo", "about the rain")];
         let (words, cosines) = (evidence(&[1, 0]), [Some(0.5), Some(0.1)]);
-        let both = Candidates { turns: &turns, words: Some(&words), cosines: Some(&cosines) };
-        let by_words = Candidates { turns: &turns, words: Some(&words), cosines: None };
+        let pieces = [Some(like(&[0.95])), Some(like(&[0.2]))];
+        let all = Candidates {
+            turns: &turns,
+            words: Some(&words),
+            cosines: Some(&cosines),
+            pieces: Some(&pieces),
+        };
+        let both = Candidates { pieces: None, ..all };
+        let by_words =
+            Candidates { turns: &turns, words: Some(&words), cosines: None, pieces: None };
         // The best of their list, and everything else speaks for them.
         let plain = Factors {
             temporal: 1.0,
@@ -398,8 +406,8 @@ mod tests {
         let fitting = plain.product();
         let lifted = Factors { temporal: 1.2, recency: 1.1, kind: 1.1, pinned: 1.1, ..plain };
         let unfit = Factors { fit: 0.2, ..lifted }.product();
-        for candidates in [both, by_words] {
-            let best = best_of(true, candidates.cosines.is_some());
+        for candidates in [all, both, by_words] {
+            let best = best_of(&candidates);
             let ranked = rank(&clue, &candidates);
             assert_eq!(ranked.iter().map(|it| it.place).collect::<Vec<_>>(), [0, 1]);
             let scores: Vec<_> = ranked.iter().map(|it| it.score / best).collect();

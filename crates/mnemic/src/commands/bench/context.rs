@@ -141,6 +141,7 @@ impl Maker {
                 id: id.0,
                 text: content.clone(),
                 vector: self.vectors.next(&mut self.noise),
+                pieces: vec![],
             });
             changes.push(Change::AddTurn(Turn {
                 id,

@@ -82,6 +82,7 @@ impl Maker {
                     id: memory.id.0,
                     text: memory.content.clone(),
                     vector,
+                    pieces: vec![],
                 };
                 (Change::AddMemory(memory), embedded)
             })

@@ -150,7 +150,19 @@ fn member(workspace_id: WorkspaceId) -> Principal {
     let (agent, user, operator, profile) = (None, None, false, None);
     let audit = mnemic_core::audit::Level::default();
     let access = mnemic_core::grant::Access::default();
-    Principal { token_id, workspace_id, role, agent, user, operator, profile, audit, access }
+    let memory = true;
+    Principal {
+        token_id,
+        workspace_id,
+        role,
+        agent,
+        user,
+        operator,
+        profile,
+        memory,
+        audit,
+        access,
+    }
 }
 
 pub(crate) async fn it_is_well(bench: Bench) {
