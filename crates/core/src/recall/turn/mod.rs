@@ -159,8 +159,9 @@ impl Mnemic {
         )?;
         let candidates =
             Candidates { turns: &turns, words: words.as_ref(), cosines: cosines.as_deref() };
-        let best = rank::best_of(words.is_some(), cosines.is_some());
-        let recalled = rank::rank(clue, &candidates)
+        let without = &quest.request.without;
+        let best = rank::best_of(words.is_some(), cosines.is_some(), without);
+        let recalled = rank::rank(clue, &candidates, without)
             .into_iter()
             .filter(|ranked| passes(quest, &turns[ranked.place]))
             .map(|ranked| {

@@ -6,11 +6,15 @@
 //! what a text with all of the question's words would get: then the weights mean the same
 //! whatever is asked and however much is stored.
 
+use std::str::FromStr;
+
 use jiff::SignedDuration;
 
 use super::clue::Clue;
 use super::dates::speaks_of_time;
 use crate::conversation::Turn;
+use crate::error::{Error, Result};
+use crate::ids::shorten;
 use crate::recall::WordEvidence;
 
 /// How soon repeating a word stops helping, and how much long texts are held back.
@@ -97,15 +101,30 @@ impl Feature {
     }
 }
 
+impl FromStr for Feature {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|feature| feature.as_str() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.into_iter().map(Self::as_str).collect();
+            let problem = format!("`{}` is not one of {}", shorten(name), names.join(", "));
+            Error::invalid("without", problem)
+        })
+    }
+}
+
 /// What a turn with all of the question's words and its very meaning gets, for those of the two
-/// that were looked at: so that scores lie between 0 and about 1.
-pub(super) fn best_of(words: bool, meaning: bool) -> f64 {
+/// that were looked at and without what is switched off: so that scores lie between 0 and about 1.
+/// Where nothing of that is left, scores are what the other features add up to.
+pub(super) fn best_of(words: bool, meaning: bool, without: &[Feature]) -> f64 {
     let by_words =
         [Feature::Words, Feature::WordsNear, Feature::WordsAround, Feature::WordsInSession];
     let by_meaning = [Feature::Meaning, Feature::MeaningAround];
     let words = by_words.iter().filter(|_| words);
     let meaning = by_meaning.iter().filter(|_| meaning);
-    words.chain(meaning).map(|feature| feature.weight()).sum::<f64>().max(f64::MIN_POSITIVE)
+    let counted = words.chain(meaning).filter(|feature| !without.contains(feature));
+    let best: f64 = counted.map(|feature| feature.weight()).sum();
+    if best > 0.0 { best } else { 1.0 }
 }
 
 /// The turns that may answer, by conversation and index, and what is known of each.
@@ -123,8 +142,8 @@ pub(super) struct Ranked {
     pub shares: Vec<(Feature, f64)>,
 }
 
-/// Best first; of equal ones, the newer.
-pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
+/// Best first, by all features but those that are switched off; of equal ones, the newer.
+pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>, without: &[Feature]) -> Vec<Ranked> {
     let sessions = sessions(candidates.turns);
     let words = candidates.words.map(|evidence| Words::new(evidence, &sessions));
     let mut ranked: Vec<_> = (0..candidates.turns.len())
@@ -132,7 +151,8 @@ pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
             let window = Window { sessions: &sessions, place };
             let features = features(clue, candidates, words.as_ref(), &window);
             let share = |(feature, value): (Feature, f64)| (feature, feature.weight() * value);
-            let shares: Vec<_> = features.into_iter().map(share).filter(|it| it.1 != 0.0).collect();
+            let counted = features.into_iter().filter(|(feature, _)| !without.contains(feature));
+            let shares: Vec<_> = counted.map(share).filter(|it| it.1 != 0.0).collect();
             Ranked { place, score: shares.iter().map(|(_, share)| share).sum(), shares }
         })
         .collect();
@@ -330,7 +350,7 @@ mod tests {
     fn order(clue: &Clue, turns: &[Turn], counts: &[u32]) -> Vec<usize> {
         let words = evidence(counts);
         let candidates = Candidates { turns, words: Some(&words), cosines: None };
-        rank(clue, &candidates).iter().map(|ranked| ranked.place).collect()
+        rank(clue, &candidates, &[]).iter().map(|ranked| ranked.place).collect()
     }
 
     #[test]
@@ -352,7 +372,7 @@ mod tests {
         let turns = [turn(0, 0, "Ana", "the boat"), turn(1, gap, "Bo", "Nine hundred it was")];
         let words = evidence(&[1, 0]);
         let candidates = Candidates { turns: &turns, words: Some(&words), cosines: None };
-        let ranked = rank(&clue, &candidates);
+        let ranked = rank(&clue, &candidates, &[]);
         let later = ranked.iter().find(|ranked| ranked.place == 1).unwrap();
         assert_eq!(later.shares.iter().map(|it| it.0).collect::<Vec<_>>(), [Feature::Length]);
     }
@@ -371,10 +391,35 @@ mod tests {
         let words = evidence(&[1]);
         let cosines = [Some(0.5)];
         let candidates = Candidates { turns: &turns, words: Some(&words), cosines: Some(&cosines) };
-        let ranked = rank(&clue, &candidates);
+        let ranked = rank(&clue, &candidates, &[]);
         let sum: f64 = ranked[0].shares.iter().map(|(_, share)| share).sum();
         assert!((sum - ranked[0].score).abs() < 1e-9);
         assert_eq!(ranked[0].shares.len(), Feature::ALL.len());
+    }
+
+    #[test]
+    fn a_feature_that_is_switched_off_counts_for_nothing() {
+        let clue = Clue::of("What does Bo sail?", &["Ana".to_owned(), "Bo".to_owned()]);
+        let turns = [turn(0, 0, "Ana", "I sail a boat"), turn(1, 0, "Bo", "I sail a ship")];
+        let words = evidence(&[2, 1]);
+        let candidates = Candidates { turns: &turns, words: Some(&words), cosines: None };
+        let first = |without: &[Feature]| rank(&clue, &candidates, without)[0].place;
+        assert_eq!((first(&[]), first(&[Feature::Speaker])), (1, 0));
+        let ranked = rank(&clue, &candidates, &[Feature::Speaker, Feature::Words]);
+        let left = ranked.iter().flat_map(|it| &it.shares).map(|it| it.0).collect::<Vec<_>>();
+        assert!(!left.contains(&Feature::Speaker) && !left.contains(&Feature::Words), "{left:?}");
+        let words = best_of(true, false, &[]) - best_of(true, false, &[Feature::Words]);
+        assert!((words - Feature::Words.weight()).abs() < 1e-9);
+        assert!((best_of(true, true, &Feature::ALL) - 1.0).abs() < 1e-9, "nothing to divide by");
+    }
+
+    #[test]
+    fn features_are_known_by_their_names() {
+        for feature in Feature::ALL {
+            assert_eq!(feature.as_str().parse::<Feature>().unwrap(), feature);
+        }
+        let error = "speakers".parse::<Feature>().unwrap_err().to_string();
+        assert!(error.starts_with("without: `speakers` is not one of words, "), "{error}");
     }
 
     /// Memories and turns share one list: each has to give way where the other fits better.
@@ -399,8 +444,8 @@ mod tests {
         let lifted = Factors { temporal: 1.2, recency: 1.1, kind: 1.1, pinned: 1.1, ..plain };
         let unfit = Factors { fit: 0.2, ..lifted }.product();
         for candidates in [both, by_words] {
-            let best = best_of(true, candidates.cosines.is_some());
-            let ranked = rank(&clue, &candidates);
+            let best = best_of(true, candidates.cosines.is_some(), &[]);
+            let ranked = rank(&clue, &candidates, &[]);
             assert_eq!(ranked.iter().map(|it| it.place).collect::<Vec<_>>(), [0, 1]);
             let scores: Vec<_> = ranked.iter().map(|it| it.score / best).collect();
             assert!(scores[0] > unfit, "{scores:?} {unfit}");
