@@ -6,13 +6,17 @@
 mod audit;
 mod capture;
 mod context;
+mod interval;
+mod lab;
 mod line;
 mod load;
 mod locomo;
 mod migrate;
+mod ranking;
 mod recall;
 mod report;
 mod score;
+mod source;
 mod stage;
 mod start;
 mod telemetry;
@@ -23,7 +27,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use mnemic_core::recall::Feature;
 
+use crate::cli::TechniqueArg;
 use crate::config::CommonArgs;
 
 /// The search index and the embedding model are measured beside their code:
@@ -171,23 +177,40 @@ struct MigrateArgs {
     indexed: bool,
 }
 
+/// What the benches of retrieval share.
+#[derive(Debug, Args)]
+struct RankingArgs {
+    /// Write the ranking of each question to this file, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+    /// Score the rankings of this file, in the form of a dump, and recall nothing; further files are
+    /// compared with the first
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "techniques", "dir"])]
+    rankings: Vec<PathBuf>,
+    /// Keep the store here and use it again [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Search by these only; words alone need no model
+    #[arg(long, value_name = "TECHNIQUE", value_delimiter = ',', value_enum)]
+    techniques: Vec<TechniqueArg>,
+}
+
 #[derive(Debug, Args)]
 struct LocomoArgs {
     /// The folder with turns.jsonl and questions.jsonl
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    /// Rank without these features, too, and compare
+    #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
+    without: Vec<Feature>,
+    /// Rank without each feature in turn, and compare
+    #[arg(long)]
+    ablate: bool,
     /// Measure a PostgreSQL database, as prepared by `db setup`, too, and compare
     #[arg(long, value_name = "URL")]
     store: Option<String>,
-    /// Write each question's ranking in the embedded store to this file, a line of JSON each
-    #[arg(long, value_name = "FILE")]
-    dump: Option<PathBuf>,
-    /// Keep the store here and use it again [default: a temporary directory]
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// Search by these only: words, vectors
-    #[arg(long, value_delimiter = ',')]
-    techniques: Vec<String>,
     /// How many turns are asked for
     #[arg(long, default_value_t = 20)]
     limit: usize,
