@@ -4,6 +4,7 @@
 //! measured by turns in one run. Each bench says what was promised and whether it was kept.
 
 mod audit;
+mod beir;
 mod capture;
 mod context;
 mod interval;
@@ -59,6 +60,8 @@ enum Bench {
     Migrate(MigrateArgs),
     /// How much of the evidence of LoCoMo's questions recall finds
     Locomo(LocomoArgs),
+    /// How well recall ranks a collection of documents, against words alone and plain fusion
+    Beir(BeirArgs),
     /// The assembled context against the embedding of its query alone
     Context(RecallArgs),
     /// Calls that are captured as actions against the same that are not
@@ -216,6 +219,21 @@ struct LocomoArgs {
     limit: usize,
 }
 
+#[derive(Debug, Args)]
+struct BeirArgs {
+    /// The folder with corpus.jsonl, queries.jsonl and qrels/test.tsv
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    /// Ask so many queries only
+    #[arg(long, value_name = "N")]
+    queries: Option<usize>,
+    /// Store so many documents only; those that a query was judged by are always among them
+    #[arg(long, value_name = "N")]
+    documents: Option<usize>,
+}
+
 pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
     let report = match &args.bench {
         Bench::Recall(args) => recall::run(common, args).await?,
@@ -225,6 +243,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Traverse(args) => traverse::run(common, args).await?,
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
+        Bench::Beir(args) => beir::run(common, args).await?,
         Bench::Context(args) => context::run(common, args).await?,
         Bench::Capture(args) => capture::run(common, args).await?,
         Bench::Telemetry(args) => telemetry::run(common, args).await?,
