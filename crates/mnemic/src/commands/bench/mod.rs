@@ -12,6 +12,7 @@ mod lab;
 mod line;
 mod load;
 mod locomo;
+mod longmemeval;
 mod migrate;
 mod ranking;
 mod recall;
@@ -62,6 +63,8 @@ enum Bench {
     Locomo(LocomoArgs),
     /// How well recall ranks a collection of documents, against words alone and plain fusion
     Beir(BeirArgs),
+    /// How much of the evidence of LongMemEval's questions recall finds
+    Longmemeval(LongmemevalArgs),
     /// The assembled context against the embedding of its query alone
     Context(RecallArgs),
     /// Calls that are captured as actions against the same that are not
@@ -234,6 +237,18 @@ struct BeirArgs {
     documents: Option<usize>,
 }
 
+#[derive(Debug, Args)]
+struct LongmemevalArgs {
+    /// The file of questions with their histories
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    /// Ask so many questions only
+    #[arg(long, value_name = "N")]
+    questions: Option<usize>,
+}
+
 pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
     let report = match &args.bench {
         Bench::Recall(args) => recall::run(common, args).await?,
@@ -244,6 +259,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
         Bench::Beir(args) => beir::run(common, args).await?,
+        Bench::Longmemeval(args) => longmemeval::run(common, args).await?,
         Bench::Context(args) => context::run(common, args).await?,
         Bench::Capture(args) => capture::run(common, args).await?,
         Bench::Telemetry(args) => telemetry::run(common, args).await?,
