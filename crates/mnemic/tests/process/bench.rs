@@ -15,8 +15,8 @@ fn write(home: &Home, name: &str, text: &str) -> PathBuf {
 }
 
 fn write_lines(home: &Home, name: &str, lines: &[Value]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    write(home, name, &text);
+    let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
+    write(home, name, &lines.join("\n"));
 }
 
 fn figure(report: &Value, name: &str) -> Value {
@@ -87,8 +87,8 @@ fn evidence_of_talks_is_found_with_and_without_features() {
     write_lines(&home, "rival.jsonl", &rival);
     let files = ["--rankings", "own.jsonl", "--rankings", "rival.jsonl"];
     let report = home.json(&[&bench[..], &files].concat());
-    assert_eq!(figure(&report, "own.jsonl: frac@10")["value"], 100.0);
-    assert_eq!(figure(&report, "rival.jsonl: frac@10, better by")["value"], -50.0);
+    assert_eq!(figure(&report, "own.jsonl, all: frac@10")["value"], 100.0);
+    assert_eq!(figure(&report, "rival.jsonl, all: frac@10, better by")["value"], -50.0);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn documents_are_ranked_and_kept_for_the_next_run() {
         assert_eq!(figure(&report, "recall, ndcg@10, better than words alone by")["value"], 0.0);
     }
     let scored = ["bench", "beir", "--data", "beir", "--rankings", "own.jsonl"];
-    assert_eq!(figure(&home.json(&scored), "own.jsonl: recall@10")["value"], 100.0);
+    assert_eq!(figure(&home.json(&scored), "own.jsonl, all: recall@10")["value"], 100.0);
     let fewer = home.run(&[&bench[..], &["--documents", "1"]].concat());
     assert!(fewer.stderr.contains("--dir holds other documents"), "{}", fewer.stderr);
 }

@@ -108,7 +108,7 @@ impl FromStr for Feature {
         Self::ALL.into_iter().find(|feature| feature.as_str() == name).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.into_iter().map(Self::as_str).collect();
             let problem = format!("`{}` is not one of {}", shorten(name), names.join(", "));
-            Error::invalid("without", problem)
+            Error::invalid("feature", problem)
         })
     }
 }
@@ -419,7 +419,7 @@ mod tests {
             assert_eq!(feature.as_str().parse::<Feature>().unwrap(), feature);
         }
         let error = "speakers".parse::<Feature>().unwrap_err().to_string();
-        assert!(error.starts_with("without: `speakers` is not one of words, "), "{error}");
+        assert!(error.starts_with("feature: `speakers` is not one of words, "), "{error}");
     }
 
     /// Memories and turns share one list: each has to give way where the other fits better.

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::BeirArgs;
 use super::lab::Lab;
-use super::ranking::{Dump, Ranking, Rankings, score_files};
+use super::ranking::{Dump, Ranking, Rankings, Told, score_files};
 use super::report::{Report, Table};
 use super::score::{Scores, ndcg, recall};
 use super::source::{cut, read, read_lines};
@@ -61,7 +61,7 @@ pub async fn run(common: &CommonArgs, args: &BeirArgs) -> Result<Report> {
     let subject = format!("{documents} documents, {queries} queries, in percent");
     let mut report = Report::new("beir", subject);
     if !args.ranking.rankings.is_empty() {
-        let qids = data.queries.iter().map(|query| query.id.as_str());
+        let qids: Vec<_> = data.queries.iter().map(|query| query.id.as_str()).collect();
         let score = |rankings: &Rankings| {
             let mut scores = scores();
             for query in &data.queries {
@@ -69,7 +69,8 @@ pub async fn run(common: &CommonArgs, args: &BeirArgs) -> Result<Report> {
             }
             scores
         };
-        score_files(&args.ranking.rankings, qids, &COMPARED, score, &mut report)?;
+        let told = Told { qids: &qids, of: "all", measures: &COMPARED };
+        score_files(&args.ranking.rankings, &told, score, &mut report)?;
         return Ok(report);
     }
     let lab = Lab::new(common, &args.ranking)?;

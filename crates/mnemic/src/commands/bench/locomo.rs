@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::LocomoArgs;
 use super::lab::{self, Lab};
-use super::ranking::{Dump, Ranking, Rankings, score_files};
+use super::ranking::{Dump, Ranking, Rankings, Told, score_files};
 use super::report::{Report, Target};
 use super::score::{Scores, evidence};
 use super::source::read_lines;
@@ -64,9 +64,10 @@ pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
     let subject = format!("{} turns, {count} questions, in percent", data.turns.len());
     let mut report = Report::new("locomo", subject);
     if !args.ranking.rankings.is_empty() {
-        let qids = data.scored().map(|(question, _)| question.qid.as_str());
+        let qids: Vec<_> = data.scored().map(|(question, _)| question.qid.as_str()).collect();
         let score = |rankings: &Rankings| data.score(|question| rankings.of(&question.qid));
-        score_files(&args.ranking.rankings, qids, &COMPARED, score, &mut report)?;
+        let told = Told { qids: &qids, of: "all", measures: &COMPARED };
+        score_files(&args.ranking.rankings, &told, score, &mut report)?;
         return Ok(report);
     }
     let bench = Bench { lab: Lab::new(common, &args.ranking)?, data, args };

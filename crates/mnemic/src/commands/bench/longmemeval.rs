@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::LongmemevalArgs;
 use super::lab::{self, Lab};
-use super::ranking::{Dump, Ranking, Rankings, score_files};
+use super::ranking::{Dump, Ranking, Rankings, Told, score_files};
 use super::report::Report;
 use super::score::{Scores, evidence};
 use super::source::{cut, read};
@@ -62,14 +62,17 @@ pub async fn run(common: &CommonArgs, args: &LongmemevalArgs) -> Result<Report> 
     let mut report = Report::new("longmemeval", subject);
     if !args.ranking.rankings.is_empty() {
         let paths = &args.ranking.rankings;
-        let qids = questions.iter().map(|question| question.id.as_str());
+        let qids: Vec<_> = questions.iter().map(|question| question.id.as_str()).collect();
         for level in [Level::Sessions, Level::Turns] {
             let score = |rankings: &Rankings| {
                 let mut scores = level.scores();
-                questions.iter().for_each(|it| level.score(it, rankings.of(&it.id), &mut scores));
+                for question in &questions {
+                    level.score(question, rankings.of(&question.id), &mut scores);
+                }
                 scores
             };
-            score_files(paths, qids.clone(), &COMPARED, score, &mut report)?;
+            let told = Told { qids: &qids, of: level.name(), measures: &COMPARED };
+            score_files(paths, &told, score, &mut report)?;
         }
         return Ok(report);
     }
@@ -266,7 +269,9 @@ mod tests {
         assert_eq!(abstentions, [false, true, false]);
         assert_eq!(read_questions(&path, Some(1)).unwrap().len(), 1);
         let mut scores = Level::Sessions.scores();
-        questions.iter().for_each(|it| Level::Sessions.score(it, &[], &mut scores));
+        for question in &questions {
+            Level::Sessions.score(question, &[], &mut scores);
+        }
         assert_eq!(scores.values("any@1"), [0.0, 0.0]);
         let told = questions[0].conversations().unwrap();
         assert_eq!((told[0].len(), told[1].len()), (1, 1), "nothing empty is told");

@@ -84,32 +84,40 @@ impl Rankings {
     }
 
     /// Whether any of the questions is there at all.
-    fn knows_any<'a>(&self, mut qids: impl Iterator<Item = &'a str>) -> bool {
-        qids.any(|qid| self.0.contains_key(qid))
+    fn knows_any(&self, qids: &[&str]) -> bool {
+        qids.iter().any(|qid| self.0.contains_key(*qid))
     }
 }
 
+/// What is told of files of rankings.
+pub struct Told<'a> {
+    /// The questions that count.
+    pub qids: &'a [&'a str],
+    /// What of them the measures are of.
+    pub of: &'a str,
+    pub measures: &'a [&'a str],
+}
+
 /// Scores files of rankings: the first, and each other one against it.
-pub fn score_files<'a>(
+pub fn score_files(
     paths: &[PathBuf],
-    qids: impl Iterator<Item = &'a str> + Clone,
-    measures: &[&str],
+    told: &Told<'_>,
     score: impl Fn(&Rankings) -> Scores,
     report: &mut Report,
 ) -> Result<()> {
     let mut first: Option<Scores> = None;
     for path in paths {
         let rankings = Rankings::read(path)?;
-        if !rankings.knows_any(qids.clone()) {
+        if !rankings.knows_any(told.qids) {
             bail!("{} has none of the questions; is it of other data?", path.display());
         }
-        let (scores, name) = (score(&rankings), path.display().to_string());
+        let (scores, name) = (score(&rankings), format!("{}, {}", path.display(), told.of));
         if let Some(first) = &first {
-            first.compare(&scores, &name, measures, report);
+            first.compare(&scores, &name, told.measures, report);
             continue;
         }
         report.table(scores.table(&name));
-        for measure in measures {
+        for measure in told.measures {
             report.estimate(format!("{name}: {measure}"), scores.interval(measure));
         }
         first = Some(scores);
@@ -157,14 +165,13 @@ mod tests {
         };
         let paths = [ours.to_path_buf(), theirs.to_path_buf()];
         let mut report = Report::new("test", "two");
-        let qids = ["q1", "q2"].into_iter();
-        score_files(&paths, qids, &["any@1"], score, &mut report).unwrap();
-        let told = report.to_json();
+        let told = |qids| Told { qids, of: "all", measures: &["any@1"] };
+        score_files(&paths, &told(&["q1", "q2"]), score, &mut report).unwrap();
+        let json = report.to_json();
         let values: Vec<_> =
-            told["figures"].as_array().unwrap().iter().map(|it| it["value"].as_f64()).collect();
+            json["figures"].as_array().unwrap().iter().map(|it| it["value"].as_f64()).collect();
         assert_eq!(values, [Some(100.0), Some(50.0), Some(-50.0)]);
-        let other = ["q8"].into_iter();
-        let error = score_files(&paths, other, &["any@1"], score, &mut report).unwrap_err();
+        let error = score_files(&paths, &told(&["q8"]), score, &mut report).unwrap_err();
         assert!(error.to_string().contains("none of the questions"), "{error}");
     }
 }

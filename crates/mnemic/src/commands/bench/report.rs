@@ -157,11 +157,12 @@ impl Report {
 
 impl Table {
     fn lines(&self) -> Vec<String> {
-        let head: String = self.columns.iter().map(|column| format!(" {column:>10}")).collect();
-        let mut lines = vec![String::new(), format!("  {:<28} {:>6}{head}", self.title, "n")];
+        let head: Vec<_> = self.columns.iter().map(|column| format!(" {column:>10}")).collect();
+        let mut lines =
+            vec![String::new(), format!("  {:<28} {:>6}{}", self.title, "n", head.concat())];
         for Row { name, count, values } in &self.rows {
-            let values: String = values.iter().map(|value| format!(" {value:>10.1}")).collect();
-            lines.push(format!("  {name:<28} {count:>6}{values}"));
+            let values: Vec<_> = values.iter().map(|value| format!(" {value:>10.1}")).collect();
+            lines.push(format!("  {name:<28} {count:>6}{}", values.concat()));
         }
         lines.push(String::new());
         lines
