@@ -120,6 +120,8 @@ pub struct RecallRequest {
     pub include: Option<Vec<Part>>,
     /// Absent, all of them.
     pub techniques: Option<Vec<Technique>>,
+    /// What turns are not weighed by: to see what a feature is good for.
+    pub without: Vec<Feature>,
     pub explain: bool,
 }
 

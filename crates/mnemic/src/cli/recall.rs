@@ -1,6 +1,7 @@
 //! What the commands about recall take.
 
 use clap::Args;
+use mnemic_core::recall::{Feature, Technique};
 
 #[derive(Debug, Args)]
 pub struct RecallArgs {
@@ -23,14 +24,27 @@ pub struct RecallArgs {
     /// Search by these only: words, vectors, entities
     #[arg(long = "technique", value_name = "TECHNIQUE", value_enum)]
     pub techniques: Vec<TechniqueArg>,
+    /// Weigh turns without these features, such as speaker or `words_near`
+    #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
+    pub without: Vec<Feature>,
     /// Say why each item is there
     #[arg(long)]
     pub explain: bool,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum TechniqueArg {
     Words,
     Vectors,
     Entities,
+}
+
+impl From<TechniqueArg> for Technique {
+    fn from(named: TechniqueArg) -> Self {
+        match named {
+            TechniqueArg::Words => Self::Words,
+            TechniqueArg::Vectors => Self::Vectors,
+            TechniqueArg::Entities => Self::Entities,
+        }
+    }
 }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use mnemic_core::recall::Technique;
 use mnemic_server::wire::entity::{EntityWire, WayWire};
 use mnemic_server::wire::profile::ProfileResponse;
 use mnemic_server::wire::recall::{
-    FeatureWire, FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse, TechniqueWire,
+    FeatureName, FeatureWire, FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse,
+    TechniqueWire,
 };
 
 use serde_json::json;
@@ -33,6 +35,7 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
         user_id: args.user,
         as_of,
         techniques: techniques(&args.techniques),
+        without: args.without.into_iter().map(FeatureName).collect(),
         explain: Some(args.explain),
         ..RecallRequest::default()
     };
@@ -74,11 +77,7 @@ fn told(user: &ProfileResponse) -> String {
 
 /// All of them, where none is named.
 fn techniques(named: &[TechniqueArg]) -> Option<Vec<TechniqueWire>> {
-    let wire = |technique: &TechniqueArg| match technique {
-        TechniqueArg::Words => TechniqueWire::Words,
-        TechniqueArg::Vectors => TechniqueWire::Vectors,
-        TechniqueArg::Entities => TechniqueWire::Entities,
-    };
+    let wire = |technique: &TechniqueArg| Technique::from(*technique).into();
     (!named.is_empty()).then(|| named.iter().map(wire).collect())
 }
 

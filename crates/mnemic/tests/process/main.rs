@@ -7,6 +7,7 @@
 mod access;
 mod archive;
 mod backup;
+mod bench;
 mod cli;
 mod database;
 mod erase;

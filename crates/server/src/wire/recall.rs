@@ -128,9 +128,33 @@ pub struct RecallRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1)]
     pub techniques: Option<Vec<TechniqueWire>>,
+    /// Features that turns are not weighed by, named as `why.features` names them, such as
+    /// `speaker`: to see what each is good for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub without: Vec<FeatureName>,
     /// Say for each item why it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<bool>,
+}
+
+/// A feature as it is written; a name that there is none by is refused with those that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+pub struct FeatureName(pub Feature);
+
+impl TryFrom<String> for FeatureName {
+    type Error = mnemic_core::Error;
+
+    fn try_from(name: String) -> mnemic_core::Result<Self> {
+        name.parse().map(Self)
+    }
+}
+
+impl From<FeatureName> for String {
+    fn from(name: FeatureName) -> Self {
+        name.0.as_str().to_owned()
+    }
 }
 
 impl From<RecallRequest> for Wish {
@@ -150,6 +174,7 @@ impl From<RecallRequest> for Wish {
             techniques: request
                 .techniques
                 .map(|techniques| techniques.into_iter().map(Into::into).collect()),
+            without: request.without.into_iter().map(|name| name.0).collect(),
             explain: request.explain.unwrap_or(false),
         }
     }

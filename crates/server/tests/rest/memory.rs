@@ -55,6 +55,25 @@ async fn a_memory_is_recalled_when_its_write_returns() {
 }
 
 #[tokio::test]
+async fn features_are_switched_off_by_name() {
+    let house = House::new().await;
+    let recall = "/v1/workspaces/current/recall";
+    let turns = "/v1/workspaces/current/conversations/harbour/turns";
+    let said = json!({"role": "user", "speaker": "Bo", "content": "I sail a boat"});
+    house.post(turns, &said).await.expect(201);
+    let ask = |without: &[&str]| json!({"query": "Bo's boat", "explain": true, "without": without});
+    let features = async |without: &[&str]| {
+        let bundle = house.post(recall, &ask(without)).await.expect(200);
+        bundle["items"][0]["why"]["features"].to_string()
+    };
+    assert!(features(&[]).await.contains("\"speaker\""));
+    let left = features(&["speaker", "length"]).await;
+    assert!(left.contains("\"words\"") && !left.contains("\"speaker\""), "{left}");
+    let refused = house.post(recall, &ask(&["speakers"])).await.expect(400).to_string();
+    assert!(refused.contains("`speakers` is not one of words, words_near"), "{refused}");
+}
+
+#[tokio::test]
 async fn many_are_made_together_or_not_at_all() {
     let house = House::new().await;
     let batch = json!([{"content": "a"}, {"content": "b", "kind": "fact"}]);

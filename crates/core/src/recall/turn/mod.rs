@@ -175,6 +175,7 @@ impl Mnemic {
             words: words.as_ref(),
             cosines: cosines.as_deref(),
             pieces: None,
+            without: &quest.request.without,
         };
         let mut ranked = rank::rank(clue, &candidates);
         let pieces = self.pieces(quest, seeds, &turns, &ranked).await?;

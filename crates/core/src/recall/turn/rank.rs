@@ -6,10 +6,14 @@
 //! share of what a text with all of the question would get: then the weights mean the same whatever
 //! is asked and however much is stored. How they came about is told in `docs/retrieval.md`.
 
+use std::str::FromStr;
+
 use super::clue::Clue;
 use super::dates::{speaks_of_time, spoken};
 use super::window::{Place, REACH, WIDE, Window, Words, likeness, mixed, places};
 use crate::conversation::Turn;
+use crate::error::{Error, Result};
+use crate::ids::shorten;
 use crate::recall::WordEvidence;
 use crate::store::PieceLikeness;
 
@@ -128,16 +132,29 @@ impl Feature {
     }
 }
 
+impl FromStr for Feature {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|feature| feature.as_str() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.into_iter().map(Self::as_str).collect();
+            let problem = format!("`{}` is not one of {}", shorten(name), names.join(", "));
+            Error::invalid("feature", problem)
+        })
+    }
+}
+
 /// What each feature counts in one ranking.
 #[derive(Debug, Clone, Copy)]
-struct Weights {
+struct Weights<'a> {
+    without: &'a [Feature],
     meaning: bool,
     /// How much pieces tell, 0 to 1.
     telling: f64,
 }
 
-impl Weights {
-    fn new(candidates: &Candidates<'_>) -> Self {
+impl<'a> Weights<'a> {
+    fn new(candidates: &Candidates<'a>) -> Self {
         let counts = candidates.pieces.unwrap_or_default().iter().flatten().map(|it| it.pieces);
         let (sum, looked) = counts.fold((0, 0), |(sum, looked), it| (sum + it, looked + 1));
         let telling = if looked == 0 {
@@ -145,10 +162,13 @@ impl Weights {
         } else {
             (PIECES_TELLING * f64::from(looked) / (sum as f64).max(1.0)).min(1.0)
         };
-        Self { meaning: candidates.cosines.is_some(), telling }
+        Self { without: candidates.without, meaning: candidates.cosines.is_some(), telling }
     }
 
     fn of(self, feature: Feature) -> f64 {
+        if self.without.contains(&feature) {
+            return 0.0;
+        }
         let [by_words, with_meaning, with_pieces] = feature.weights();
         let without = if self.meaning { with_meaning } else { by_words };
         self.telling * with_pieces + (1.0 - self.telling) * without
@@ -163,6 +183,8 @@ pub(super) struct Candidates<'a> {
     pub cosines: Option<&'a [Option<f32>]>,
     /// How near the question's pieces come to each; nothing for those not looked at.
     pub pieces: Option<&'a [Option<PieceLikeness>]>,
+    /// What is switched off.
+    pub without: &'a [Feature],
 }
 
 /// A turn's place among the candidates, and what it is worth.
@@ -174,7 +196,8 @@ pub(super) struct Ranked {
 }
 
 /// What a turn with all of the question's words and its very meaning gets, of what was looked at:
-/// so that scores lie between 0 and about 1.
+/// so that scores lie between 0 and about 1. Where nothing of that is left, scores are what the
+/// other features add up to.
 pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
     let weights = Weights::new(candidates);
     let looked = |feature: &&Feature| match feature {
@@ -186,10 +209,11 @@ pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
         _ => 1.0,
     };
     let best = |feature: &Feature| weights.of(*feature) * most(feature);
-    Feature::ALL.iter().filter(looked).map(best).sum::<f64>().max(f64::MIN_POSITIVE)
+    let best: f64 = Feature::ALL.iter().filter(looked).map(best).sum();
+    if best > 0.0 { best } else { 1.0 }
 }
 
-/// Best first; of equal ones, the newer.
+/// Best first, by all features but those that are switched off; of equal ones, the newer.
 pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
     let places = places(candidates.turns);
     let words = candidates.words.map(Words::new);
@@ -313,7 +337,8 @@ mod tests {
 
     fn order(clue: &Clue, turns: &[Turn], counts: &[u32]) -> Vec<usize> {
         let words = evidence(counts);
-        let candidates = Candidates { turns, words: Some(&words), cosines: None, pieces: None };
+        let candidates =
+            Candidates { turns, words: Some(&words), cosines: None, pieces: None, without: &[] };
         rank(clue, &candidates).iter().map(|ranked| ranked.place).collect()
     }
 
@@ -335,8 +360,13 @@ mod tests {
         let gap = SESSION_GAP.as_mins() + 1;
         let turns = [turn(0, 0, "Ana", "the boat"), turn(1, gap, "Bo", "Nine hundred it was")];
         let words = evidence(&[1, 0]);
-        let candidates =
-            Candidates { turns: &turns, words: Some(&words), cosines: None, pieces: None };
+        let candidates = Candidates {
+            turns: &turns,
+            words: Some(&words),
+            cosines: None,
+            pieces: None,
+            without: &[],
+        };
         let ranked = rank(&clue, &candidates);
         let later = ranked.iter().find(|ranked| ranked.place == 1).unwrap();
         assert_eq!(later.shares.iter().map(|it| it.0).collect::<Vec<_>>(), [Feature::Length]);
@@ -363,6 +393,7 @@ mod tests {
             words: Some(&words),
             cosines: Some(&cosines),
             pieces: None,
+            without: &[],
         };
         let shares = |candidates: &Candidates<'_>| {
             let ranked = rank(&clue, candidates);
@@ -377,6 +408,38 @@ mod tests {
         assert_eq!(shares(&candidates), Feature::ALL.len() - 1);
     }
 
+    #[test]
+    fn a_feature_that_is_switched_off_counts_for_nothing() {
+        let clue = Clue::of("What does Bo sail?", &["Ana".to_owned(), "Bo".to_owned()]);
+        let turns = [turn(0, 0, "Ana", "I sail a boat"), turn(1, 0, "Bo", "I sail a ship")];
+        let words = evidence(&[2, 1]);
+        let all = Candidates {
+            turns: &turns,
+            words: Some(&words),
+            cosines: None,
+            pieces: None,
+            without: &[],
+        };
+        let first = |without: &[Feature]| rank(&clue, &Candidates { without, ..all })[0].place;
+        assert_eq!((first(&[]), first(&[Feature::Speaker])), (1, 0));
+        let fewer = Candidates { without: &[Feature::Speaker, Feature::Words], ..all };
+        let ranked = rank(&clue, &fewer);
+        let left = ranked.iter().flat_map(|it| &it.shares).map(|it| it.0).collect::<Vec<_>>();
+        assert!(!left.contains(&Feature::Speaker) && !left.contains(&Feature::Words), "{left:?}");
+        assert!((best_of(&all) - best_of(&fewer) - Feature::Words.weights()[0]).abs() < 1e-9);
+        let none = Candidates { without: &Feature::ALL, ..all };
+        assert!((best_of(&none) - 1.0).abs() < 1e-9, "nothing to divide by");
+    }
+
+    #[test]
+    fn features_are_known_by_their_names() {
+        for feature in Feature::ALL {
+            assert_eq!(feature.as_str().parse::<Feature>().unwrap(), feature);
+        }
+        let error = "speakers".parse::<Feature>().unwrap_err().to_string();
+        assert!(error.starts_with("feature: `speakers` is not one of words, "), "{error}");
+    }
+
     /// Memories and turns share one list: each has to give way where the other fits better.
     #[test]
     fn scores_of_turns_compare_with_those_of_memories() {
@@ -389,10 +452,16 @@ mod tests {
             words: Some(&words),
             cosines: Some(&cosines),
             pieces: Some(&pieces),
+            without: &[],
         };
         let both = Candidates { pieces: None, ..all };
-        let by_words =
-            Candidates { turns: &turns, words: Some(&words), cosines: None, pieces: None };
+        let by_words = Candidates {
+            turns: &turns,
+            words: Some(&words),
+            cosines: None,
+            pieces: None,
+            without: &[],
+        };
         // The best of their list, and everything else speaks for them.
         let plain = Factors {
             temporal: 1.0,

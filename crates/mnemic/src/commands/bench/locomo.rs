@@ -1,35 +1,34 @@
-//! How much of the evidence of LoCoMo's questions recall finds.
+//! How much of the evidence of LoCoMo's questions recall finds, and what each feature adds to it.
 //!
 //! The data is read from where it lies and never kept: its licence forbids that. Every conversation
 //! becomes one of the store, in a channel of its own; each question is asked within it.
 
-use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use jiff::SignedDuration;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use mnemic_core::conversation::{NewConversation, NewTurn};
-use mnemic_core::node::Properties;
-use mnemic_core::principal::Caller;
-use mnemic_core::recall::{Part, RecallRequest, RecalledTurn, Technique};
+use mnemic_core::conversation::NewTurn;
+use mnemic_core::recall::{Feature, Part, RecallRequest};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
 
 use super::LocomoArgs;
+use super::lab::{self, Lab};
+use super::ranking::{Dump, Ranking, Rankings, Told, score_files};
 use super::report::{Report, Target};
-use super::score::{CATEGORIES, CUTS, MEASURES, Scores};
-use super::stage::{Opened, Stage};
-use crate::config::{CommonArgs, Provider};
+use super::score::{Scores, evidence};
+use super::source::read_lines;
+use super::stage::Opened;
+use crate::cli::TechniqueArg;
+use crate::config::CommonArgs;
 use crate::output;
 
-const BATCH: usize = 500;
-/// Where a turn keeps the id that the questions know it by.
-const ID: &str = "id";
+/// The categories that count; the fifth asks for what is not there.
+const CATEGORIES: [(u8, &str); 4] =
+    [(4, "single-hop"), (1, "multi-hop"), (2, "temporal"), (3, "open-domain")];
+const CUTS: [usize; 3] = [5, 10, 20];
+/// What two rankings are compared by.
+const COMPARED: [&str; 3] = ["any@10", "frac@10", "all@10"];
 /// The share of the evidence that must be among the first ten, in percent, and with words alone.
 const FRACTION_MIN: f64 = 78.0;
 const FRACTION_MIN_WORDS: f64 = 74.0;
@@ -37,6 +36,7 @@ const FRACTION_MIN_WORDS: f64 = 74.0;
 const ANY_MIN: f64 = 85.0;
 /// How far the engines may lie apart.
 const POINTS_MAX: f64 = 2.0;
+const DATE: &str = "%I:%M %p on %d %B, %Y";
 
 #[derive(Debug, Deserialize)]
 struct Turn {
@@ -59,115 +59,156 @@ struct Question {
 }
 
 pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
-    let turns: Vec<Turn> = read(&args.data.join("turns.jsonl"))?;
-    let questions: Vec<Question> = read(&args.data.join("questions.jsonl"))?;
-    let mut stage = Stage::new(common, args.dir.as_deref())?;
-    stage.config.embedding.provider = Provider::Local;
-    let opened = stage.open().await?;
-    let measured = measure(&stage, &opened, args, args.dump.as_deref(), &turns, &questions).await;
+    let data = Data::read(&args.data)?;
+    let count = data.scored().count();
+    let subject = format!("{} turns, {count} questions, in percent", data.turns.len());
+    let mut report = Report::new("locomo", subject);
+    if !args.ranking.rankings.is_empty() {
+        let qids: Vec<_> = data.scored().map(|(question, _)| question.qid.as_str()).collect();
+        let score = |rankings: &Rankings| data.score(|question| rankings.of(&question.qid));
+        let told = Told { qids: &qids, of: "all", measures: &COMPARED };
+        score_files(&args.ranking.rankings, &told, score, &mut report)?;
+        return Ok(report);
+    }
+    let bench = Bench { lab: Lab::new(common, &args.ranking)?, data, args };
+    let opened = bench.lab.stage.open().await?;
+    let measured = bench.measure(&opened, &mut report).await;
     opened.mnemic.close().await;
     let embedded = measured?;
-    let subject = format!("{} turns, {} questions, in percent", turns.len(), embedded.count("all"));
-    let mut report = Report::new("locomo", subject);
-    tell(&embedded, "", args, &mut report);
     if let Some(url) = &args.store {
-        let opened = stage.open_database(url).await?;
-        let measured = measure(&stage, &opened, args, None, &turns, &questions).await;
+        let opened = bench.lab.stage.open_database(url).await?;
+        let measured = bench.measure_database(&opened).await;
         opened.mnemic.close().await;
         let shared = measured?;
+        report.table(shared.table("PostgreSQL"));
         tell(&shared, "PostgreSQL, ", args, &mut report);
-        let points = |scores: &Scores| 100.0 * scores.share("all", "frac", 10);
-        let difference = (points(&embedded) - points(&shared)).abs();
+        let difference = shared.better_by(&embedded, "frac@10").mean.abs();
         report.promise("difference, all, frac@10", difference, Target::AtMost(POINTS_MAX));
     }
     Ok(report)
 }
 
+/// Tells of all questions; the table tells of the categories.
 fn tell(scores: &Scores, engine: &str, args: &LocomoArgs, report: &mut Report) {
-    for (_, category) in CATEGORIES.iter().chain([&(0, "all")]) {
-        for measure in MEASURES {
-            for cut in CUTS {
-                let name = format!("{engine}{category}, {measure}@{cut}");
-                let share = 100.0 * scores.share(category, measure, cut);
-                match promised(category, measure, cut, &args.techniques) {
-                    Some(least) => report.promise(name, share, Target::AtLeast(least)),
-                    None => report.add(name, share),
-                }
-            }
-        }
+    for measure in scores.measures() {
+        let promised = promised(measure, args).map(Target::AtLeast);
+        let name = format!("{engine}all, {measure}");
+        report.estimate_for(name, scores.interval(measure), promised);
     }
 }
 
 /// What is promised of all questions, with all techniques and with words alone.
-fn promised(category: &str, measure: &str, cut: usize, techniques: &[String]) -> Option<f64> {
-    let words_alone = techniques == ["words"];
-    match (category, measure, cut) {
-        ("all", "frac", 10) if techniques.is_empty() => Some(FRACTION_MIN),
-        ("all", "frac", 10) if words_alone => Some(FRACTION_MIN_WORDS),
-        ("all", "any", 10) if techniques.is_empty() => Some(ANY_MIN),
+fn promised(measure: &str, args: &LocomoArgs) -> Option<f64> {
+    let techniques = args.ranking.techniques.as_slice();
+    match (measure, techniques) {
+        ("frac@10", []) => Some(FRACTION_MIN),
+        ("frac@10", [TechniqueArg::Words]) => Some(FRACTION_MIN_WORDS),
+        ("any@10", []) => Some(ANY_MIN),
         _ => None,
     }
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{} cannot be read", path.display()))?;
-    let parse = |line| serde_json::from_str(line);
-    let parsed: serde_json::Result<_> = text.lines().map(parse).collect();
-    parsed.with_context(|| format!("{} is not what was expected", path.display()))
+struct Data {
+    turns: Vec<Turn>,
+    questions: Vec<Question>,
 }
 
-async fn measure(
-    stage: &Stage,
-    opened: &Opened,
-    args: &LocomoArgs,
-    dump: Option<&Path>,
-    turns: &[Turn],
-    questions: &[Question],
-) -> Result<Scores> {
-    let mnemic = &opened.mnemic;
-    tell_all(opened, turns).await?;
-    // Without a model the queue of fresh texts is emptied at once; all are embedded below.
-    let _ = tokio::time::timeout(Duration::ZERO, mnemic.fill_vectors()).await;
-    mnemic.adopt_model(stage.model().await?).await?;
-    output::note("Embedding what has no vector yet");
-    mnemic.embed_all().await?;
-    let mut dump = dump.map(std::fs::File::create).transpose()?;
-    let mut scores = Scores::default();
-    for question in questions {
-        let found = ask(opened, args, question).await?;
-        let ids = found.iter().filter_map(|found| found.turn.metadata.get(ID)?.as_str());
-        let ranked: Vec<_> = ids.map(str::to_owned).collect();
-        if let Some(file) = &mut dump {
-            let why: Vec<_> = found.iter().map(shares).collect();
-            let line = json!({ "qid": question.qid, "ranked": ranked, "shares": why });
-            writeln!(file, "{line}")?;
-        }
-        scores.add(question.category, &question.gold_audited, &ranked);
+impl Data {
+    fn read(folder: &Path) -> Result<Self> {
+        let turns = read_lines(&folder.join("turns.jsonl"))?;
+        let questions = read_lines(&folder.join("questions.jsonl"))?;
+        Ok(Self { turns, questions })
     }
-    Ok(scores)
+
+    /// The questions that have an answer, with their categories.
+    fn scored(&self) -> impl Iterator<Item = (&Question, &'static str)> + Clone {
+        let with_evidence = self.questions.iter().filter(|it| !it.gold_audited.is_empty());
+        with_evidence.filter_map(|question| {
+            let (_, name) = CATEGORIES.iter().find(|(number, _)| *number == question.category)?;
+            Some((question, *name))
+        })
+    }
+
+    fn score<'a>(&self, ranked: impl Fn(&Question) -> &'a [String]) -> Scores {
+        let mut scores = Scores::of_evidence(&CUTS);
+        for (question, category) in self.scored() {
+            scores.add(category, evidence(&question.gold_audited, ranked(question), &CUTS));
+        }
+        scores
+    }
 }
 
-/// Stores each conversation; doing it again stores nothing twice.
-async fn tell_all(opened: &Opened, turns: &[Turn]) -> Result<()> {
-    let caller = Caller::new(opened.principal.clone());
-    for conversation in turns.chunk_by(|a, b| a.conv == b.conv) {
-        let id = &conversation[0].conv;
-        if opened.mnemic.get_conversation(&opened.principal, id).await.is_err() {
-            let new = NewConversation {
-                id: Some(id.clone()),
-                channel: Some(id.clone()),
-                ..NewConversation::default()
+struct Bench<'a> {
+    lab: Lab<'a>,
+    data: Data,
+    args: &'a LocomoArgs,
+}
+
+impl Bench<'_> {
+    /// Tells of the ranking by all features, and of what becomes of it without some.
+    async fn measure(&self, opened: &Opened, report: &mut Report) -> Result<Scores> {
+        self.prepare(opened).await?;
+        let whole = self.rank(opened, &[], self.args.ranking.dump.as_deref()).await?;
+        report.table(whole.table("all features"));
+        tell(&whole, "", self.args, report);
+        if !self.args.without.is_empty() {
+            let names: Vec<_> = self.args.without.iter().map(|it| it.as_str()).collect();
+            let left = self.rank(opened, &self.args.without, None).await?;
+            whole.compare(&left, &format!("without {}", names.join(", ")), &COMPARED, report);
+        }
+        for feature in Feature::ALL.into_iter().filter(|_| self.args.ablate) {
+            output::note(&format!("Asking without {}", feature.as_str()));
+            let left = self.rank(opened, &[feature], None).await?;
+            let name = format!("without {}: frac@10, better by", feature.as_str());
+            report.estimate(name, left.better_by(&whole, "frac@10"));
+        }
+        Ok(whole)
+    }
+
+    async fn measure_database(&self, opened: &Opened) -> Result<Scores> {
+        self.prepare(opened).await?;
+        self.rank(opened, &[], None).await
+    }
+
+    async fn prepare(&self, opened: &Opened) -> Result<()> {
+        for conversation in self.data.turns.chunk_by(|a, b| a.conv == b.conv) {
+            let id = &conversation[0].conv;
+            let news = conversation.iter().zip(0..).map(|(turn, index)| turn.to_new(index));
+            opened.tell(id, id, &news.collect::<Result<Vec<_>>>()?).await?;
+        }
+        self.lab.embed(opened).await?;
+        Ok(())
+    }
+
+    /// Asks every question that counts; those that do not are asked for the dump alone.
+    async fn rank(
+        &self,
+        opened: &Opened,
+        without: &[Feature],
+        dump: Option<&Path>,
+    ) -> Result<Scores> {
+        let counted: HashSet<_> = self.data.scored().map(|(it, _)| it.qid.as_str()).collect();
+        let mut file = Dump::create(dump)?;
+        let mut found = HashMap::new();
+        for question in &self.data.questions {
+            if dump.is_none() && !counted.contains(question.qid.as_str()) {
+                continue;
+            }
+            let request = RecallRequest {
+                channel: Some(question.conv.clone()),
+                include: Some(vec![Part::Turns]),
+                without: without.to_vec(),
+                ..self.lab.request(&question.text, self.args.limit)
             };
-            opened.mnemic.create_conversation(&caller, &new).await?;
+            let turns = opened.recall(&request).await?.turns;
+            let ranking = Ranking::of_turns(&question.qid, &turns);
+            file.write(&ranking)?;
+            found.insert(question.qid.as_str(), ranking.ranked);
         }
-        let news = conversation.iter().zip(0..).map(|(turn, index)| turn.to_new(index));
-        let news: Vec<_> = news.collect::<Result<_>>()?;
-        for batch in news.chunks(BATCH) {
-            opened.mnemic.add_turns(&caller, id, batch).await?;
-        }
+        file.finish()?;
+        let ranked = |it: &Question| found.get(it.qid.as_str()).map_or(&[][..], Vec::as_slice);
+        Ok(self.data.score(ranked))
     }
-    Ok(())
 }
 
 impl Turn {
@@ -180,52 +221,9 @@ impl Turn {
 
     /// The turns of a session have one time, and follow each other by a second here.
     fn to_new(&self, index: i64) -> Result<NewTurn> {
-        let date = DateTime::strptime("%I:%M %p on %d %B, %Y", &self.date)
-            .with_context(|| format!("`{}` is not a date as expected", self.date))?;
-        let said = date.to_zoned(TimeZone::UTC)?.timestamp();
         let place = self.id.rsplit(':').next().and_then(|place| place.parse().ok()).unwrap_or(0);
-        let mut metadata = Properties::new();
-        metadata.insert(ID.to_owned(), self.id.clone().into());
-        Ok(NewTurn {
-            role: "user".to_owned(),
-            content: self.content(),
-            index: Some(index),
-            at: Some(said + SignedDuration::from_secs(place)),
-            speaker: Some(self.speaker.clone()),
-            metadata,
-            ..NewTurn::default()
-        })
+        let at = lab::moment(&self.date, DATE)? + SignedDuration::from_secs(place);
+        let told = lab::turn(&self.id, "user", self.content(), index, at);
+        Ok(NewTurn { speaker: Some(self.speaker.clone()), ..told })
     }
-}
-
-/// The turns in the order of recall.
-async fn ask(opened: &Opened, args: &LocomoArgs, question: &Question) -> Result<Vec<RecalledTurn>> {
-    let request = RecallRequest {
-        query: question.text.clone(),
-        limit: Some(args.limit),
-        channel: Some(question.conv.clone()),
-        include: Some(vec![Part::Turns]),
-        techniques: techniques(&args.techniques)?,
-        explain: args.dump.is_some(),
-        ..RecallRequest::default()
-    };
-    let bundle = opened.mnemic.recall(&opened.principal, &request).await?;
-    if !bundle.degraded.is_empty() {
-        bail!("an answer is not complete: {}", bundle.degraded.join(", "));
-    }
-    Ok(bundle.turns)
-}
-
-/// What each feature did for a turn, for whoever wants to weigh them otherwise.
-fn shares(found: &RecalledTurn) -> Value {
-    let shares = found.why.iter().flat_map(|why| &why.shares);
-    shares.map(|(feature, share)| (feature.as_str().to_owned(), json!(share))).collect()
-}
-
-fn techniques(names: &[String]) -> Result<Option<Vec<Technique>>> {
-    let known: BTreeMap<_, _> = Technique::ALL.iter().map(|t| (t.as_str(), *t)).collect();
-    let found: Option<Vec<_>> =
-        names.iter().map(|name| known.get(name.as_str()).copied()).collect();
-    let found = found.context("--techniques: not one of words, vectors")?;
-    Ok(Some(found).filter(|found| !found.is_empty()))
 }

@@ -4,15 +4,21 @@
 //! measured by turns in one run. Each bench says what was promised and whether it was kept.
 
 mod audit;
+mod beir;
 mod capture;
 mod context;
+mod interval;
+mod lab;
 mod line;
 mod load;
 mod locomo;
+mod longmemeval;
 mod migrate;
+mod ranking;
 mod recall;
 mod report;
 mod score;
+mod source;
 mod stage;
 mod start;
 mod telemetry;
@@ -23,7 +29,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use mnemic_core::recall::Feature;
 
+use crate::cli::TechniqueArg;
 use crate::config::CommonArgs;
 
 /// The search index and the embedding model are measured beside their code:
@@ -53,6 +61,10 @@ enum Bench {
     Migrate(MigrateArgs),
     /// How much of the evidence of LoCoMo's questions recall finds
     Locomo(LocomoArgs),
+    /// How well recall ranks a collection of documents, against words alone and plain fusion
+    Beir(BeirArgs),
+    /// How much of the evidence of LongMemEval's questions recall finds
+    Longmemeval(LongmemevalArgs),
     /// The assembled context against the embedding of its query alone
     Context(RecallArgs),
     /// Calls that are captured as actions against the same that are not
@@ -171,26 +183,70 @@ struct MigrateArgs {
     indexed: bool,
 }
 
+/// What the benches of retrieval share.
+#[derive(Debug, Args)]
+struct RankingArgs {
+    /// Write the ranking of each question to this file, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+    /// Score the rankings of this file, in the form of a dump, and recall nothing; further files are
+    /// compared with the first
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "techniques", "dir"])]
+    rankings: Vec<PathBuf>,
+    /// Keep the store here and use it again [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Search by these only; words alone need no model
+    #[arg(long, value_name = "TECHNIQUE", value_delimiter = ',', value_enum)]
+    techniques: Vec<TechniqueArg>,
+}
+
 #[derive(Debug, Args)]
 struct LocomoArgs {
     /// The folder with turns.jsonl and questions.jsonl
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    /// Rank without these features, too, and compare
+    #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
+    without: Vec<Feature>,
+    /// Rank without each feature in turn, and compare
+    #[arg(long)]
+    ablate: bool,
     /// Measure a PostgreSQL database, as prepared by `db setup`, too, and compare
     #[arg(long, value_name = "URL")]
     store: Option<String>,
-    /// Write each question's ranking in the embedded store to this file, a line of JSON each
-    #[arg(long, value_name = "FILE")]
-    dump: Option<PathBuf>,
-    /// Keep the store here and use it again [default: a temporary directory]
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// Search by these only: words, vectors
-    #[arg(long, value_delimiter = ',')]
-    techniques: Vec<String>,
     /// How many turns are asked for
     #[arg(long, default_value_t = 20)]
     limit: usize,
+}
+
+#[derive(Debug, Args)]
+struct BeirArgs {
+    /// The folder with corpus.jsonl, queries.jsonl and qrels/test.tsv
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    /// Ask so many queries only
+    #[arg(long, value_name = "N")]
+    queries: Option<usize>,
+    /// Store so many documents only; those that a query was judged by are always among them
+    #[arg(long, value_name = "N")]
+    documents: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+struct LongmemevalArgs {
+    /// The file of questions with their histories
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    #[command(flatten)]
+    ranking: RankingArgs,
+    /// Ask so many questions only
+    #[arg(long, value_name = "N")]
+    questions: Option<usize>,
 }
 
 pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
@@ -202,6 +258,8 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Traverse(args) => traverse::run(common, args).await?,
         Bench::Migrate(args) => migrate::run(common, args).await?,
         Bench::Locomo(args) => locomo::run(common, args).await?,
+        Bench::Beir(args) => beir::run(common, args).await?,
+        Bench::Longmemeval(args) => longmemeval::run(common, args).await?,
         Bench::Context(args) => context::run(common, args).await?,
         Bench::Capture(args) => capture::run(common, args).await?,
         Bench::Telemetry(args) => telemetry::run(common, args).await?,

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
+use super::interval::Interval;
 use crate::output;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +32,25 @@ impl Target {
 struct Figure {
     name: String,
     value: f64,
+    /// Where it lies with 95 % certainty, if that is known.
+    interval: Option<(f64, f64)>,
     target: Option<Target>,
+}
+
+/// Means of several measures, by group.
+#[derive(Debug)]
+pub struct Table {
+    pub title: String,
+    pub columns: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+pub struct Row {
+    pub name: String,
+    /// How many questions it has.
+    pub count: usize,
+    pub values: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -39,20 +58,42 @@ pub struct Report {
     bench: &'static str,
     /// What was measured, in a few words.
     subject: String,
+    tables: Vec<Table>,
     figures: Vec<Figure>,
 }
 
 impl Report {
     pub fn new(bench: &'static str, subject: impl Into<String>) -> Self {
-        Self { bench, subject: subject.into(), figures: Vec::new() }
+        Self { bench, subject: subject.into(), tables: Vec::new(), figures: Vec::new() }
     }
 
     pub fn add(&mut self, name: impl Into<String>, value: f64) {
-        self.figures.push(Figure { name: name.into(), value, target: None });
+        self.figures.push(Figure { name: name.into(), value, interval: None, target: None });
+    }
+
+    /// A figure that is known to lie between two others.
+    pub fn estimate(&mut self, name: impl Into<String>, estimated: Interval) {
+        self.estimate_for(name, estimated, None);
+    }
+
+    /// The same of a figure that may have been promised to be somewhere.
+    pub fn estimate_for(
+        &mut self,
+        name: impl Into<String>,
+        estimated: Interval,
+        target: Option<Target>,
+    ) {
+        let interval = Some((estimated.low, estimated.high));
+        self.figures.push(Figure { name: name.into(), value: estimated.mean, interval, target });
+    }
+
+    pub fn table(&mut self, table: Table) {
+        self.tables.push(table);
     }
 
     pub fn promise(&mut self, name: impl Into<String>, value: f64, target: Target) {
-        self.figures.push(Figure { name: name.into(), value, target: Some(target) });
+        let target = Some(target);
+        self.figures.push(Figure { name: name.into(), value, interval: None, target });
     }
 
     pub fn print(&self, json: bool) {
@@ -61,21 +102,30 @@ impl Report {
             return;
         }
         output::line(&format!("{}: {}{}", self.bench, self.subject, load()));
-        for Figure { name, value, target } in &self.figures {
+        for table in &self.tables {
+            table.lines().iter().for_each(|line| output::line(line));
+        }
+        for Figure { name, value, interval, target } in &self.figures {
+            let between = interval
+                .map_or_else(String::new, |(low, high)| format!("   [{low:.3}, {high:.3}]"));
             let verdict = target.map_or_else(String::new, |target| {
                 let word = if target.is_met_by(*value) { "met" } else { "MISSED" };
                 format!("   {}: {word}", target.describe())
             });
-            output::line(&format!("  {name:<44} {value:>12.3}{verdict}"));
+            output::line(&format!("  {name:<44} {value:>12.3}{between}{verdict}"));
         }
     }
 
-    fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let figures: Vec<_> = self
             .figures
             .iter()
-            .map(|Figure { name, value, target }| {
+            .map(|Figure { name, value, interval, target }| {
                 let mut figure = json!({ "name": name, "value": value });
+                if let Some((low, high)) = interval {
+                    figure["low"] = json!(low);
+                    figure["high"] = json!(high);
+                }
                 if let Some(target) = target {
                     figure["target"] = json!(target.describe());
                     figure["met"] = json!(target.is_met_by(*value));
@@ -83,7 +133,11 @@ impl Report {
                 figure
             })
             .collect();
-        json!({ "bench": self.bench, "subject": self.subject, "figures": figures })
+        let mut told = json!({ "bench": self.bench, "subject": self.subject, "figures": figures });
+        if !self.tables.is_empty() {
+            told["tables"] = self.tables.iter().map(Table::to_json).collect();
+        }
+        told
     }
 
     /// An error that names every promise that was not kept.
@@ -98,6 +152,29 @@ impl Report {
             return Ok(());
         }
         bail!("{}: missed its target: {}", self.bench, missed.join(", "))
+    }
+}
+
+impl Table {
+    fn lines(&self) -> Vec<String> {
+        let head: Vec<_> = self.columns.iter().map(|column| format!(" {column:>10}")).collect();
+        let mut lines =
+            vec![String::new(), format!("  {:<28} {:>6}{}", self.title, "n", head.concat())];
+        for Row { name, count, values } in &self.rows {
+            let values: Vec<_> = values.iter().map(|value| format!(" {value:>10.1}")).collect();
+            lines.push(format!("  {name:<28} {count:>6}{}", values.concat()));
+        }
+        lines.push(String::new());
+        lines
+    }
+
+    fn to_json(&self) -> Value {
+        let rows = self.rows.iter().map(|Row { name, count, values }| {
+            let values: Value =
+                self.columns.iter().cloned().zip(values.iter().map(|value| json!(value))).collect();
+            json!({ "name": name, "count": count, "values": values })
+        });
+        json!({ "title": self.title, "rows": rows.collect::<Value>() })
     }
 }
 
@@ -124,6 +201,19 @@ pub fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_and_intervals_are_told_to_people_and_machines() {
+        let mut report = Report::new("some", "thing");
+        report.estimate("figure", Interval { mean: 2.0, low: 1.0, high: 3.0 });
+        let rows = vec![Row { name: "all".to_owned(), count: 7, values: vec![12.34] }];
+        report.table(Table { title: "t".to_owned(), columns: vec!["any@5".to_owned()], rows });
+        let lines = report.tables[0].lines().join("\n");
+        assert!(lines.contains("any@5") && lines.contains("12.3") && lines.contains(" 7 "));
+        let told = report.to_json();
+        assert_eq!(told["figures"][0]["low"], 1.0);
+        assert_eq!(told["tables"][0]["rows"][0]["values"]["any@5"], 12.34);
+    }
 
     #[test]
     fn only_a_missed_promise_fails() {
