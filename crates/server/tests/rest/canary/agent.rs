@@ -65,7 +65,7 @@ impl<'h> Agent<'h> {
         let (tools, requests) = (vec![], AtomicUsize::new(0));
         let mut agent = Self { house, token, tools, document, requests };
         let listed = agent.ask("listing", "tools/list", &json!({})).await;
-        agent.tools = listed["result"]["tools"].as_array().unwrap().clone();
+        agent.tools.clone_from(listed["result"]["tools"].as_array().unwrap());
         assert!(agent.tools.len() > 60, "{}", agent.tools.len());
         agent
     }

@@ -27,7 +27,7 @@ fn embedded(path: &std::path::Path) -> Tables {
 
 fn table(store: &rusqlite::Connection, name: &str) -> Vec<Vec<(String, String)>> {
     let mut all = store.prepare(&format!("SELECT * FROM {name}")).unwrap();
-    let columns: Vec<_> = all.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<_> = all.column_names().map(str::to_owned).collect();
     let rows = all.query_map([], |row| {
         let cell = |(at, column): (usize, &String)| {
             let text = match row.get_unwrap::<_, Cell>(at) {
