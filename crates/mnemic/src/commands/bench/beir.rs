@@ -174,7 +174,7 @@ fn read_gains(path: &Path) -> Result<HashMap<String, HashMap<String, f64>>> {
 impl Document {
     fn content(&self) -> String {
         let content = format!("{}\n{}", self.title.trim(), self.text.trim());
-        cut(content.trim(), CONTENT_BYTES_MAX).to_owned()
+        cut(content.trim(), CONTENT_BYTES_MAX)
     }
 
     fn to_new(&self) -> NewMemory {
@@ -199,7 +199,7 @@ async fn measure(
     let mut dump = Dump::create(dump)?;
     let (mut own, mut words, mut vectors, mut fused) = (scores(), scores(), scores(), scores());
     for query in &data.queries {
-        let text = cut(&query.text, QUERY_BYTES_MAX);
+        let text = &cut(&query.text, QUERY_BYTES_MAX);
         let request =
             RecallRequest { include: Some(vec![Part::Memories]), ..lab.request(text, LIMIT_MAX) };
         let found = opened.recall(&request).await?.items;

@@ -189,7 +189,7 @@ impl Question {
             let said = turns.iter().zip(0..).enumerate();
             let said = said.filter(|(_, (turn, _))| !turn.content.trim().is_empty());
             let told = said.map(|(place, (turn, index))| {
-                let content = cut(&turn.content, TURN_BYTES_MAX).to_owned();
+                let content = cut(&turn.content, TURN_BYTES_MAX);
                 let at = begun + SignedDuration::from_secs(index);
                 lab::turn(&turn_id(id, place), &turn.role, content, index, at)
             });
@@ -222,7 +222,7 @@ async fn measure(
             channel: Some(question.id.clone()),
             include: Some(vec![Part::Turns]),
             as_of: question.date.as_deref().map(moment).transpose()?,
-            ..lab.request(cut(&question.text, QUERY_BYTES_MAX), LIMIT_MAX)
+            ..lab.request(&cut(&question.text, QUERY_BYTES_MAX), LIMIT_MAX)
         };
         let found = opened.recall(&request).await?.turns;
         let ranking = Ranking::of_turns(&question.id, &found);

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use mnemic_core::text::check_content;
 use serde::de::DeserializeOwned;
 
 /// A value for each line that is not empty.
@@ -22,9 +23,15 @@ pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// The beginning of a text, of at most so many bytes.
-pub fn cut(text: &str, bytes_max: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes_max)]
+/// The beginning of a text, of at most so many bytes, with spaces for what no record takes:
+/// collections are full of control characters that nobody meant.
+pub fn cut(text: &str, bytes_max: usize) -> String {
+    let first = &text[..text.floor_char_boundary(bytes_max)];
+    if check_content("text", first, bytes_max).is_ok() {
+        return first.to_owned();
+    }
+    let is_taken = |c: char| check_content("text", &format!("x{c}"), bytes_max).is_ok();
+    first.chars().map(|c| if is_taken(c) { c } else { ' ' }).collect()
 }
 
 #[cfg(test)]
@@ -47,7 +54,10 @@ mod tests {
     }
 
     #[test]
-    fn no_character_is_cut_in_two() {
-        assert_eq!((cut("né", 2), cut("né", 3), cut("né", 9)), ("n", "né", "né"));
+    fn what_is_cut_is_what_a_record_takes() {
+        for (bytes_max, expected) in [(2, "n"), (3, "né"), (99, "né")] {
+            assert_eq!(cut("né", bytes_max), expected);
+        }
+        assert_eq!(cut("one\u{19}two\nthree", 99), "one two\nthree");
     }
 }
