@@ -75,7 +75,7 @@ fn evidence_of_talks_is_found_with_and_without_features() {
         rows.iter().map(|row| (row["name"].as_str().unwrap(), &row["count"])).collect();
     assert_eq!(counts, [("multi-hop", &json!(1)), ("single-hop", &json!(1)), ("all", &json!(2))]);
     assert_eq!(figure(&report, "without speaker, date: frac@10, better by")["value"], 0.0);
-    assert_eq!(figure(&report, "without words_near: frac@10, better by")["value"], 0.0);
+    assert_eq!(figure(&report, "without words_around: frac@10, better by")["value"], 0.0);
 
     let dump = std::fs::read_to_string(home.around().join("own.jsonl")).unwrap();
     let lines: Vec<Value> = dump.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -98,7 +98,7 @@ fn features_that_there_are_none_of_are_refused() {
         let refused = home.run(&[command, &["--without", "speaker,speakers"]].concat());
         assert_ne!(refused.code, Some(0));
         let said = &refused.stderr;
-        assert!(said.contains("`speakers` is not one of words, words_near"), "{said}");
+        assert!(said.contains("`speakers` is not one of words, words_around"), "{said}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! One HTTP connection, as lean as can be: a client that computes much would be measured
 //! instead of the server, since both share the machine.
 
+use std::fmt::Write as _;
+
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -30,7 +32,7 @@ impl Line {
 
     /// Names the session of each request.
     pub fn of_session(mut self, session: &str) -> Self {
-        self.head.push_str(&format!("mnemic-session: {session}\r\n"));
+        let _ = write!(self.head, "mnemic-session: {session}\r\n");
         self
     }
 
