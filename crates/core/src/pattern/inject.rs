@@ -169,6 +169,19 @@ impl Mnemic {
                 .then_with(|| b.pattern.share.samples.cmp(&a.pattern.share.samples))
                 .then_with(|| a.pattern.key.cmp(&b.pattern.key))
         });
+        // That the same also succeeds at times would only blur the warning.
+        let pair = |it: &ShownPattern| {
+            (it.pattern.key.action_type.clone(), it.pattern.key.node_type.clone())
+        };
+        let mut warned = HashSet::new();
+        told.retain(|it| {
+            let (warns, pair) = (it.pattern.is_warning(), pair(it));
+            if warns {
+                warned.insert(pair);
+                return true;
+            }
+            it.pattern.is_annotated() || !warned.contains(&pair)
+        });
         told.truncate(TOLD_MAX);
         Ok(told)
     }

@@ -97,7 +97,7 @@ impl Span {
             id: Some(self.action_id()),
             agent_id: AGENTS.iter().find_map(|name| self.find(name)).map(str::to_owned),
             outcome: if failed { Outcome::Failure } else { Outcome::Success },
-            error_code: failed.then(|| error.unwrap_or(&self.message).to_owned()),
+            error_code: failed.then(|| error.unwrap_or(class_in(&self.message)).to_owned()),
             latency_ms: latency.and_then(|nanos| i64::try_from(nanos / NANOS_PER_MILLI).ok()),
             at: Some(at),
             ..NewAction::new(session.map_or_else(|| hex(&self.trace_id), str::to_owned), tool)
@@ -123,6 +123,13 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+/// The class that a message begins with, if it does: whatever else it says is free text.
+fn class_in(message: &str) -> &str {
+    let class = message.split([':', ' ', '(']).next().unwrap_or_default();
+    let is_class = ["Error", "Exception"].iter().any(|ending| class.ends_with(ending));
+    if is_class { class } else { "" }
 }
 
 #[cfg(test)]
@@ -190,6 +197,8 @@ mod tests {
             (Outcome::Failure, Some("PaymentError"))
         );
         let told = Span { failed: true, message: "KeyError: x".to_owned(), ..span() };
-        assert_eq!(told.action().unwrap().error_code.as_deref(), Some("KeyError: x"));
+        assert_eq!(told.action().unwrap().error_code.as_deref(), Some("KeyError"));
+        let secret = Span { failed: true, message: "hunter2".to_owned(), ..span() };
+        assert_eq!(secret.action().unwrap().error_code.as_deref(), Some(""));
     }
 }

@@ -70,7 +70,7 @@ async fn features_are_switched_off_by_name() {
     let left = features(&["speaker", "length"]).await;
     assert!(left.contains("\"words\"") && !left.contains("\"speaker\""), "{left}");
     let refused = house.post(recall, &ask(&["speakers"])).await.expect(400).to_string();
-    assert!(refused.contains("`speakers` is not one of words, words_near"), "{refused}");
+    assert!(refused.contains("`speakers` is not one of words, words_around"), "{refused}");
 }
 
 #[tokio::test]
