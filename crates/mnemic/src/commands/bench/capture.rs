@@ -5,28 +5,20 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::recall::PATIENCE;
 use super::report::{Report, Target, median};
-use super::stage::{Api, Stage};
-use super::{RecallArgs, load};
-use crate::config::{CommonArgs, Provider};
-use crate::instance::until;
+use super::stage::Api;
+use super::{RecallArgs, load, recall};
+use crate::config::CommonArgs;
 
 const WARM_UP: usize = 20;
 /// A captured call takes no longer than so many that are not.
 const TIMES_MAX: f64 = 1.05;
 
 pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
-    let mut stage = Stage::new(common, args.store.dir.as_deref())?;
-    stage.config.embedding.provider = Provider::Local;
-    load::fill(&stage, stage.model().await?.stamp(), args.store.items).await?;
-    let served = stage.serve().await?;
-    tokio::time::timeout(PATIENCE, until(served.instance.settled()))
-        .await
-        .context("the model is not ready after five minutes")?;
+    let (_stage, served) = recall::filled(common, &args.store).await?;
     let measured = measure_all(&served.api, args.queries).await;
     served.instance.stop().await;
     let mut report = Report::new("capture", format!("{} memories", args.store.items));

@@ -10,8 +10,8 @@ use mnemic_core::embed::{Embedder, Purpose};
 use serde_json::json;
 
 use super::report::{Report, Target, median, quantile};
-use super::stage::{Api, Stage};
-use super::{RecallArgs, load};
+use super::stage::{Api, Served, Stage};
+use super::{RecallArgs, StoreArgs, load};
 use crate::config::{CommonArgs, Provider};
 use crate::instance::until;
 
@@ -20,13 +20,7 @@ const WARM_UP: usize = 20;
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
 pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
-    let mut stage = Stage::new(common, args.store.dir.as_deref())?;
-    stage.config.embedding.provider = Provider::Local;
-    load::fill(&stage, stage.model().await?.stamp(), args.store.items).await?;
-    let served = stage.serve().await?;
-    tokio::time::timeout(PATIENCE, until(served.instance.settled()))
-        .await
-        .context("the model is not ready after five minutes")?;
+    let (_stage, served) = filled(common, &args.store).await?;
     let embedder = served.instance.embedder().require()?;
     let measured =
         measure(&*embedder, args.queries, async |query| recall_ms(&served.api, query).await).await;
@@ -42,6 +36,18 @@ pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
     let ratio = quantile(&recalls, 0.95) / quantile(&embeddings, 0.95);
     report.add("recall / embedding, p95", ratio);
     Ok(report)
+}
+
+/// A server with so many memories, and its model ready.
+pub(super) async fn filled(common: &CommonArgs, store: &StoreArgs) -> Result<(Stage, Served)> {
+    let mut stage = Stage::new(common, store.dir.as_deref())?;
+    stage.config.embedding.provider = Provider::Local;
+    load::fill(&stage, stage.model().await?.stamp(), store.items).await?;
+    let served = stage.serve().await?;
+    tokio::time::timeout(PATIENCE, until(served.instance.settled()))
+        .await
+        .context("the model is not ready after five minutes")?;
+    Ok((stage, served))
 }
 
 /// What each took, in milliseconds.
