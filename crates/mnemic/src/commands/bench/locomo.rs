@@ -36,7 +36,7 @@ const FRACTION_MIN_WORDS: f64 = 82.0;
 const ANY_MIN: f64 = 93.0;
 const ALL_MIN: f64 = 80.0;
 /// How far the engines may lie apart.
-const POINTS_MAX: f64 = 2.0;
+const POINTS_MAX: f64 = 1.0;
 const DATE: &str = "%I:%M %p on %d %B, %Y";
 
 #[derive(Debug, Deserialize)]
