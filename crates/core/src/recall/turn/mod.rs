@@ -120,7 +120,7 @@ impl Mnemic {
         }
         let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
         let seeds = Seeds { words, vectors };
-        let found = self.weigh_turns(quest, clue, &seeds).await;
+        let found = Box::pin(self.weigh_turns(quest, clue, &seeds)).await;
         Some(found.map(|found| Turns { found, degraded }))
     }
 
