@@ -27,6 +27,8 @@ use crate::output;
 const CONVERSATION: usize = 100;
 /// How many conversations go into one transaction.
 const BATCH: usize = 50;
+/// How many pieces a turn has, about as many as those of people talking.
+const PIECES: usize = 14;
 const SPEAKERS: [&str; 4] = ["Ana", "Bo", "Cy", "Di"];
 const SEED: u64 = 11;
 
@@ -141,7 +143,7 @@ impl Maker {
                 id: id.0,
                 text: content.clone(),
                 vector: self.vectors.next(&mut self.noise),
-                pieces: vec![],
+                pieces: (0..PIECES).flat_map(|_| self.vectors.next(&mut self.noise)).collect(),
             });
             changes.push(Change::AddTurn(Turn {
                 id,
