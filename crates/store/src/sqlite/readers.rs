@@ -1,7 +1,8 @@
 //! The pool of reading connections.
 //!
-//! A read runs with a connection of its own, and on a blocking thread unless it is very short. The connection used last is
-//! used first, because its cache is warm. One that was lost to a panic is opened anew.
+//! A read runs with a connection of its own, and on a blocking thread unless it is very short.
+//! The connection used last is used first, because its cache is warm. One that was lost to a panic
+//! is opened anew.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

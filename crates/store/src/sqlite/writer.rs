@@ -164,7 +164,7 @@ impl Thread {
         let mut waiting = group.into_iter();
         while waiting.len() > 0 {
             let health = match self.connect() {
-                Ok(conn) => transact(conn, &mut waiting),
+                Ok(conn) => transact_group(conn, &mut waiting),
                 Err(error) => {
                     fail(waiting.map(|write| write.answer), &error);
                     return;
@@ -243,14 +243,28 @@ impl Settled {
     }
 }
 
+/// Spares a group the wait for the disk if all in it are hasty. The next commit that waits does so
+/// for all that was committed before it; nothing but this group goes without.
+fn transact_group(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Settled> {
+    if !waiting.as_slice().iter().all(|write| write.hasty) {
+        return transact(conn, waiting);
+    }
+    if let Err(error) = synchronous(conn, "NORMAL") {
+        fail(waiting.map(|write| write.answer), &error);
+        return Err(error);
+    }
+    let settled = transact(conn, waiting);
+    match synchronous(conn, "FULL") {
+        Ok(()) => settled,
+        Err(error) => Err(settled.map_or_else(|lost| lost, |settled| settled.lose(error))),
+    }
+}
+
 /// Runs one transaction over the batches that wait. An error means that the transaction was lost
 /// and its members were told; those it did not reach still wait.
 fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Settled> {
     let mut settled = Settled { done: Vec::new(), refused: Vec::new() };
-    // A commit that waits for the disk waits for all that was committed before it.
-    let hasty = waiting.as_slice().iter().all(|write| write.hasty);
-    let wait = synchronous(conn, if hasty { "NORMAL" } else { "FULL" });
-    if let Err(error) = wait.and_then(|()| control(conn, "BEGIN IMMEDIATE")) {
+    if let Err(error) = control(conn, "BEGIN IMMEDIATE") {
         fail(waiting.map(|write| write.answer), &error);
         return Err(error);
     }
