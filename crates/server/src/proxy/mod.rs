@@ -170,18 +170,26 @@ impl Proxy {
             ..ContextRequest::default()
         };
         let context = self.mnemic.context(principal, &request);
-        match tokio::time::timeout(self.options.memory_deadline, context).await {
-            Ok(Ok(context)) => {
+        let late = tokio::time::sleep(self.options.memory_deadline);
+        // Its layers run out of time in the same moment, and the whole is asked first: what a chat
+        // is told must not depend on whose timer wakes first.
+        let told = tokio::select! {
+            biased;
+            () = late => None,
+            told = context => Some(told),
+        };
+        match told {
+            Some(Ok(context)) => {
                 let told = context.skipped.iter();
                 let skipped: Vec<_> =
                     told.map(|it| format!("{}: {}", it.layer.as_str(), it.reason)).collect();
                 (context, skipped.join("; "))
             }
-            Ok(Err(error)) => {
+            Some(Err(error)) => {
                 tracing::warn!(code = error.code().word(), %error, "a chat goes on without memory");
                 nothing(error.code().word())
             }
-            Err(_) => {
+            None => {
                 tracing::warn!("memory was late, so a chat goes on without it");
                 nothing("deadline")
             }
