@@ -104,7 +104,7 @@ macro_rules! behaviour {
             behaviour! { in episode, $open:
                 old_turns_become_an_episode
                 a_tail_of_one_turn_is_left_alone
-                whoever_rolls_up_at_once_takes_each_turn_once
+                two_who_roll_up_at_once_make_one_episode
                 a_prompt_reads_the_five_newest_episodes_oldest_first
             }
             behaviour! { in goal, $open:
