@@ -110,7 +110,8 @@ impl Mnemic {
             let Some(frozen) = frozen else { return Ok(made) };
             let episode = self.decide(caller, &SUMMARIZE, || {
                 Box::pin(async {
-                    let changes = self.roll_up_changes(caller.scope(), &frozen).await?;
+                    let changes =
+                        self.roll_up_changes(caller.scope(), &frozen, roll_up).await?;
                     Ok((changes.is_some().then(|| frozen.clone()), changes.unwrap_or_default()))
                 })
             });
@@ -134,7 +135,7 @@ impl Mnemic {
         while let Some(frozen) = self.freeze(claim.scope(), conversation, roll_up, learns).await? {
             let done = self.retry_stale(|| {
                 Box::pin(async {
-                    let changes = self.roll_up_changes(claim.scope(), &frozen).await?;
+                    let changes = self.roll_up_changes(claim.scope(), &frozen, roll_up).await?;
                     let Some(mut changes) = changes else { return Ok(false) };
                     changes.push(self.rolled_up_entry(&frozen));
                     claim.commit(self, changes).await?;
@@ -302,12 +303,15 @@ impl Mnemic {
     }
 
     /// The episode comes and exactly its turns go, if the conversation is still as it is read
-    /// here. Nothing, if one of the turns is gone already: somebody else was faster.
+    /// here. Nothing, if one of the turns is gone already or by now is among those that stay, as the
+    /// older ones went while they were read: somebody else was faster.
     async fn roll_up_changes(
         &self,
         scope: Scope,
         episode: &Episode,
+        roll_up: RollUp,
     ) -> Result<Option<Vec<Change>>> {
+        let (retain, _) = roll_up.check()?;
         let found = self.store.lookup_conversation(scope, &episode.conversation_id).await?;
         let Some(mut conversation) = found else { return Ok(None) };
         let count = episode.source_turn_ids.len();
@@ -315,8 +319,9 @@ impl Mnemic {
         let wanted = usize::try_from(conversation.turns).unwrap_or(0).max(count);
         let span = TurnSpan::From(0);
         let there = self.store.list_turns(scope, &conversation.id, span, wanted).await?;
-        let is_there = |id: &TurnId| there.iter().any(|turn| turn.id == *id);
-        if !episode.source_turn_ids.iter().all(is_there) {
+        let old = &there[..there.len().saturating_sub(retain)];
+        let is_old = |id: &TurnId| old.iter().any(|turn| turn.id == *id);
+        if !episode.source_turn_ids.iter().all(is_old) {
             return Ok(None);
         }
         conversation.turns -= episode.turn_count;
