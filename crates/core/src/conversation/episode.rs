@@ -110,8 +110,7 @@ impl Mnemic {
             let Some(frozen) = frozen else { return Ok(made) };
             let episode = self.decide(caller, &SUMMARIZE, || {
                 Box::pin(async {
-                    let changes =
-                        self.roll_up_changes(caller.scope(), &frozen, roll_up).await?;
+                    let changes = self.roll_up_changes(caller.scope(), &frozen, roll_up).await?;
                     Ok((changes.is_some().then(|| frozen.clone()), changes.unwrap_or_default()))
                 })
             });
