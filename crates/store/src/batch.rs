@@ -43,16 +43,17 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that expects nothing.
+    /// A step that expects nothing, or the row that its statement adds.
     pub fn new(statement: &'static Statement, params: Vec<Value>) -> Self {
-        Self {
+        let step = Self {
             statement,
             params,
             expect: Expect::Any,
             code: Code::Conflict,
             detail: Cow::Borrowed("the record was changed or removed meanwhile"),
             counted: None,
-        }
+        };
+        if statement.adds { step.expect(Expect::Rows(1)) } else { step }
     }
 
     /// Aborts the batch unless the step returns, or changes, this many rows.
@@ -191,6 +192,12 @@ impl Batch {
     pub fn hasty(&mut self) -> &mut Self {
         self.hasty = true;
         self
+    }
+
+    /// Whether the database finds out by itself, step by step, all that could undo the batch.
+    pub(crate) fn is_self_contained(&self) -> bool {
+        let judges_itself = |step: &Step| step.statement.adds || step.expect == Expect::Any;
+        self.sequel.is_none() && self.steps.iter().all(judges_itself)
     }
 
     pub fn is_empty(&self) -> bool {

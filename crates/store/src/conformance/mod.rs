@@ -27,6 +27,7 @@ macro_rules! conformance {
             an_unmet_expectation_undoes_the_whole_batch,
             an_unmet_expectation_gives_the_error_it_was_given,
             expectations_count_rows_returned_or_changed,
+            a_row_whose_key_is_taken_is_judged_and_undoes_its_batch,
             each_step_returns_its_rows,
             nothing_asked_is_nothing_done,
             what_was_written_is_read,
@@ -81,6 +82,11 @@ static ADD_NAME: Statement = Statement::workspace(
     "sample.add_name",
     "INSERT INTO samples (workspace_id, id, name, rank) VALUES ($1, $2, $3, 0)",
 );
+static ADD_NEW: Statement = Statement::workspace(
+    "sample.add_new",
+    "INSERT INTO samples (workspace_id, id, name, rank) VALUES ($1, $2, $3, 0)",
+)
+.adds();
 static ADD_PART: Statement = Statement::workspace(
     "part.add",
     "INSERT INTO parts (workspace_id, id, sample_id) VALUES ($1, $2, $3)",

@@ -45,6 +45,28 @@ pub(crate) async fn expectations_count_rows_returned_or_changed(engine: Arc<dyn 
     engine.write(ONE, unchanged.into()).await.unwrap();
 }
 
+pub(crate) async fn a_row_whose_key_is_taken_is_judged_and_undoes_its_batch(
+    engine: Arc<dyn Engine>,
+) {
+    let new = |number, name: &str| {
+        Step::new(&ADD_NEW, values![id(number), name]).otherwise(Code::Stale, "it came meanwhile")
+    };
+    engine.write(ONE, batch([new(1, "a"), new(2, "b")])).await.unwrap();
+    // Alone, and in a batch that has more to judge.
+    let judged = Step::new(&RANK, values![id(1), 3_i64]).expect(Expect::Rows(1));
+    for steps in
+        [vec![new(3, "c"), new(2, "d"), new(4, "e")], vec![new(3, "c"), new(2, "d"), judged]]
+    {
+        let refused = engine.write(ONE, batch(steps)).await.unwrap_err();
+        assert_eq!(
+            (refused.code(), refused.to_string().as_str()),
+            (Code::Stale, "it came meanwhile")
+        );
+        assert_eq!(names(&engine, ONE).await, ["a", "b"]);
+    }
+    engine.write(ONE, batch([new(3, "c")])).await.unwrap();
+}
+
 pub(crate) async fn each_step_returns_its_rows(engine: Arc<dyn Engine>) {
     let nulls = || vec![Value::Null; 7];
     let steps = [

@@ -78,6 +78,11 @@ pub(super) fn is_write_in_read(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
 }
 
+/// Whether a row was not added because another has its key.
+pub(super) fn is_taken(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::UNIQUE_VIOLATION)
+}
+
 /// Whether the connection is of no use any more.
 fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {

@@ -106,13 +106,14 @@ impl PostgresEngine {
         let mut session = self.session(access).await?;
         let follow = Follow::new(scope, batch)?;
         let mut calls: Vec<_> = batch.steps.iter().map(call).collect();
+        if follow.is_none() && batch.is_self_contained() {
+            let outcomes = session.settle(scope, &calls).await?;
+            judge(batch, &outcomes)?;
+            return Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect());
+        }
         calls.extend(follow.as_ref().map(Follow::question));
         let mut outcomes = session.begin(scope, &calls).await?;
-        let mut tally = Tally::default();
-        for (step, outcome) in batch.steps.iter().zip(&outcomes) {
-            step.judge(outcome.count)?;
-            tally.add(step, outcome.count);
-        }
+        let tally = judge(batch, &outcomes)?;
         if let Some(sequel) = &batch.sequel {
             follow_up(&mut session, scope, sequel.steps(&tally)?).await?;
         }
@@ -129,6 +130,15 @@ impl PostgresEngine {
         session.commit().await?;
         Ok(outcomes.into_iter().map(|outcome| outcome.rows).collect())
     }
+}
+
+fn judge(batch: &Batch, outcomes: &[Outcome]) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for (step, outcome) in batch.steps.iter().zip(outcomes) {
+        step.judge(outcome.count)?;
+        tally.add(step, outcome.count);
+    }
+    Ok(tally)
 }
 
 /// Runs what could be told only from what a batch has done, in its transaction.

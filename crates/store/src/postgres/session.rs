@@ -13,7 +13,7 @@ use mnemic_core::{Error, Result};
 use tokio_postgres::Statement as Prepared;
 use tokio_postgres::types::ToSql;
 
-use super::error::{Failure, failure, is_write_in_read, store_error};
+use super::error::{Failure, failure, is_taken, is_write_in_read, store_error};
 use super::value::{Bound, Read};
 use crate::row::Shape;
 use crate::{Row, Scope, Statement, Value};
@@ -105,9 +105,30 @@ impl Session {
 
     /// Reads in one round trip: the transaction begins and ends around the calls.
     pub(super) async fn read(
+        self,
+        scope: Scope,
+        calls: &[Call<'_>],
+    ) -> Result<Vec<Outcome>, Failure> {
+        self.whole(scope, calls, failure, refused_read).await
+    }
+
+    /// Writes in one round trip. The first call that fails undoes all of them, as the commit behind
+    /// it then finds nothing to keep; whatever else could, the caller must be sure of before.
+    pub(super) async fn settle(
+        self,
+        scope: Scope,
+        calls: &[Call<'_>],
+    ) -> Result<Vec<Outcome>, Failure> {
+        let refused = |statement: &'static Statement, error| settling(statement.name, error);
+        self.whole(scope, calls, settling, refused).await
+    }
+
+    async fn whole(
         mut self,
         scope: Scope,
         calls: &[Call<'_>],
+        failed: fn(&str, tokio_postgres::Error) -> Failure,
+        refused: fn(&'static Statement, tokio_postgres::Error) -> Failure,
     ) -> Result<Vec<Outcome>, Failure> {
         let prepared = self.prepare(calls).await?;
         self.state = State::Open;
@@ -119,11 +140,11 @@ impl Session {
         let opened: Vec<_> = outcomes.by_ref().take(OPENING).collect();
         self.state = State::Ended;
         for outcome in opened {
-            outcome.map_err(|error| failure("beginning", error))?;
+            outcome.map_err(|error| failed("beginning", error))?;
         }
-        let outcomes = collect(calls, outcomes, refused_read)?;
+        let outcomes = collect(calls, outcomes, refused)?;
         if let Some(ended) = last {
-            ended.map_err(|error| failure("ending", error))?;
+            ended.map_err(|error| failed("ending", error))?;
         }
         Ok(outcomes)
     }
@@ -156,10 +177,7 @@ impl Session {
     pub(super) async fn commit(mut self) -> Result<(), Failure> {
         let ended = self.client.batch_execute("COMMIT").await;
         self.state = State::Ended;
-        ended.map_err(|error| match error.code() {
-            Some(_) => failure("COMMIT", error),
-            None => Failure::Final(store_error("COMMIT", error)),
-        })
+        ended.map_err(|error| settling("COMMIT", error))
     }
 
     /// The bare connection, for tests of what a wrong statement would meet in this scope.
@@ -248,14 +266,33 @@ async fn send(
     Ok(Outcome { count: rows.len() as u64, rows })
 }
 
-/// The first error in order is the cause; those behind it only say that the transaction failed.
+/// The first error in order is the cause; those behind it only say that the transaction failed. A
+/// row whose key is taken is the last outcome, for its step to judge.
 fn collect(
     calls: &[Call<'_>],
     outcomes: impl Iterator<Item = Result<Outcome, tokio_postgres::Error>>,
     refused: fn(&'static Statement, tokio_postgres::Error) -> Failure,
 ) -> Result<Vec<Outcome>, Failure> {
-    let named = calls.iter().zip(outcomes);
-    named.map(|(call, outcome)| outcome.map_err(|error| refused(call.statement, error))).collect()
+    let mut collected = Vec::with_capacity(calls.len());
+    for (call, outcome) in calls.iter().zip(outcomes) {
+        match outcome {
+            Err(error) if call.statement.adds && is_taken(&error) => {
+                collected.push(Outcome { rows: Vec::new(), count: 0 });
+                break;
+            }
+            outcome => collected.push(outcome.map_err(|error| refused(call.statement, error))?),
+        }
+    }
+    Ok(collected)
+}
+
+/// What went wrong where a commit was sent. Without a word of the database nobody knows whether
+/// it took place, and it must not be tried again.
+fn settling(what: &str, error: tokio_postgres::Error) -> Failure {
+    match error.code() {
+        Some(_) => failure(what, error),
+        None => Failure::Final(store_error(what, error)),
+    }
 }
 
 fn refused_read(statement: &'static Statement, error: tokio_postgres::Error) -> Failure {

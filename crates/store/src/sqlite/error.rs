@@ -12,6 +12,18 @@ pub(super) fn store_error(what: &str, error: rusqlite::Error) -> Error {
     Error::new(code, detail).caused_by(error)
 }
 
+/// Whether a row was not added because another has its key.
+pub(super) fn is_taken(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_extended_error_code(),
+        Some(
+            ffi::SQLITE_CONSTRAINT_UNIQUE
+                | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+                | ffi::SQLITE_CONSTRAINT_ROWID
+        )
+    )
+}
+
 fn classify(what: &str, error: &rusqlite::Error) -> (Code, String) {
     use rusqlite::ErrorCode as E;
     let ours = || (Code::Internal, format!("{what}: the database refused it"));
@@ -25,12 +37,10 @@ fn classify(what: &str, error: &rusqlite::Error) -> (Code, String) {
     };
     let unavailable = |detail: &str| (Code::StoreUnavailable, detail.to_owned());
     match code {
+        E::ConstraintViolation if is_taken(error) => {
+            (Code::Conflict, "another record already has this key".to_owned())
+        }
         E::ConstraintViolation => match error.sqlite_extended_error_code() {
-            Some(
-                ffi::SQLITE_CONSTRAINT_UNIQUE
-                | ffi::SQLITE_CONSTRAINT_PRIMARYKEY
-                | ffi::SQLITE_CONSTRAINT_ROWID,
-            ) => (Code::Conflict, "another record already has this key".to_owned()),
             Some(ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => (
                 Code::Conflict,
                 "a record that this refers to is absent, or others still refer to this one"

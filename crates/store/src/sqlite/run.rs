@@ -10,7 +10,10 @@ use rusqlite::{
     types::{ToSqlOutput, ValueRef},
 };
 
-use super::{error::store_error, row_ref::RowRef};
+use super::{
+    error::{is_taken, store_error},
+    row_ref::RowRef,
+};
 use crate::{Row, Statement, Value, row::Shape};
 
 /// What a statement gave: its rows, and how many it returned or else changed.
@@ -28,7 +31,10 @@ pub(super) fn execute(
     let failed = |error| store_error(statement.name, error);
     let mut prepared = prepare(conn, statement, arguments)?;
     if prepared.column_count() == 0 {
-        let changed = prepared.raw_execute().map_err(failed)?;
+        let changed = match prepared.raw_execute() {
+            Err(error) if statement.adds && is_taken(&error) => 0,
+            changed => changed.map_err(failed)?,
+        };
         return Ok(Outcome { rows: Vec::new(), count: changed as u64 });
     }
     let shape = shape(statement, &prepared);

@@ -7,7 +7,7 @@ use mnemic_core::page::Dated;
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
-use super::{exactly_one, limit as rows};
+use super::limit as rows;
 use crate::{Expect, Fields, Row, Statement, Step, Value, values};
 
 /// Of a record that much was done to, the latest.
@@ -127,9 +127,9 @@ static ADD: Statement = Statement::workspace(
     "action.add",
     "INSERT INTO actions (workspace_id, id, session_id, agent_id, action_type, node_type, node_ids,
          outcome, error_code, latency_ms, at, created_at, sequence_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL)
-     ON CONFLICT (workspace_id, id) DO NOTHING",
-);
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL)",
+)
+.adds();
 
 static ADD_NODE: Statement = Statement::workspace(
     "action.add_node",
@@ -259,7 +259,9 @@ pub(crate) fn add(new: &AgentAction) -> Vec<Step> {
         new.created_at,
     ];
     let nodes = new.node_ids.iter().map(|node| Step::new(&ADD_NODE, values![*node, new.id.0]));
-    std::iter::once(exactly_one(&ADD, params)).chain(nodes).collect()
+    let add =
+        Step::new(&ADD, params).otherwise(Code::Stale, "the action came in meanwhile; try again");
+    std::iter::once(add).chain(nodes).collect()
 }
 
 /// An action that came into the span, or went from it, is a lost race.
@@ -299,14 +301,13 @@ pub(crate) fn erase_node(id: Uuid) -> Step {
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<AgentAction> {
-    let ids: Vec<Uuid> = serde_json::from_value(row.json("node_ids")?).map_err(damaged)?;
     Ok(AgentAction {
         id: ActionId(row.uuid("id")?),
         session_id: row.string("session_id")?,
         agent_id: row.string("agent_id")?,
         action_type: row.string("action_type")?,
         node_type: row.opt_string("node_type")?,
-        node_ids: ids,
+        node_ids: row.decode("node_ids")?,
         outcome: outcome(row)?,
         error_code: row.opt_string("error_code")?,
         latency_ms: row.opt_int("latency_ms")?,
