@@ -6,6 +6,7 @@
 //! fit answers `None`; the caller knows statement and column and makes the error.
 
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +91,15 @@ impl<'a> Cell<'a> {
     pub(crate) fn json(self) -> Option<serde_json::Value> {
         match self {
             Self::Json(json) => Some(json.clone()),
+            Self::Text(text) => serde_json::from_str(text).ok(),
+            _ => None,
+        }
+    }
+
+    /// The JSON as what it stands for, without a tree of values in between.
+    pub(crate) fn decode<T: DeserializeOwned>(self) -> Option<T> {
+        match self {
+            Self::Json(json) => T::deserialize(json).ok(),
             Self::Text(text) => serde_json::from_str(text).ok(),
             _ => None,
         }

@@ -7,6 +7,7 @@ use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
 use mnemic_core::{Code, Error, Result};
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::{Value, cell::Cell};
@@ -113,6 +114,11 @@ pub trait Fields {
         bytes, opt_bytes: &[u8], "bytes";
         json, opt_json: serde_json::Value, "JSON";
         vector, opt_vector: Vec<f32>, "a vector";
+    }
+
+    /// What the column's JSON stands for; NULL is an error.
+    fn decode<T: DeserializeOwned>(&self, column: impl Column) -> Result<T> {
+        self.field(column)?.required("JSON of its kind", Cell::decode)
     }
 }
 

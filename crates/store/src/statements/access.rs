@@ -1,13 +1,13 @@
 //! Domains, policies, and the predicate by which grants hide what is closed to a role.
 
+use mnemic_core::Result;
 use mnemic_core::domain::Domain;
 use mnemic_core::grant::Readable;
 use mnemic_core::ids::{MemoryId, PolicyId};
 use mnemic_core::policy::{Policy, PolicyFilter};
-use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
-use super::{exactly_one, limit as rows, names, names_from};
+use super::{exactly_one, limit as rows, names};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
 /// Stands between names in a list. No name has it.
@@ -200,15 +200,11 @@ fn sources(policy: &Policy) -> Value {
 }
 
 pub(crate) fn policy_from_row(row: &Row) -> Result<Policy> {
-    let sources = names_from(row.json("source_fact_ids")?)?;
-    let sources = sources.iter().map(|id| Uuid::parse_str(id).map(MemoryId));
-    let sources = sources.collect::<Result<_, _>>();
-    let damaged = |e| Error::new(Code::Corrupt, "a stored policy is damaged").caused_by(e);
     Ok(Policy {
         id: PolicyId(row.uuid("id")?),
         rule: row.string("rule")?,
         domain: row.string("domain")?,
-        source_fact_ids: sources.map_err(damaged)?,
+        source_fact_ids: row.decode("source_fact_ids")?,
         required_role: row.opt_string("required_role")?,
         active: row.bool("active")?,
         created_by: row.string("created_by")?,

@@ -1,12 +1,12 @@
 //! Entries of the audit.
 
+use mnemic_core::Result;
 use mnemic_core::audit::{AuditFilter, Entry};
 use mnemic_core::grant::Readable;
-use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
 use super::access::{readable, readable_params};
-use super::{limit as rows, names, names_from};
+use super::{limit as rows, names};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
 static ADD: Statement = Statement::workspace(
@@ -119,9 +119,6 @@ pub(crate) fn list(
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Entry> {
-    let damaged = |e| Error::new(Code::Corrupt, "a stored audit entry is damaged").caused_by(e);
-    let ids = names_from(row.json("record_ids")?)?;
-    let ids = ids.iter().map(|id| Uuid::parse_str(id)).collect::<Result<_, _>>();
     Ok(Entry {
         id: row.uuid("id")?,
         at: row.time("at")?,
@@ -133,10 +130,10 @@ pub(crate) fn from_row(row: &Row) -> Result<Entry> {
         session_id: row.opt_string("session_id")?,
         conversation_id: row.opt_string("conversation_id")?,
         channel: row.opt_string("channel")?,
-        target_channels: names_from(row.json("target_channels")?)?,
+        target_channels: row.decode("target_channels")?,
         domain: row.opt_string("domain")?,
         query: row.opt_string("query")?,
-        record_ids: ids.map_err(damaged)?,
+        record_ids: row.decode("record_ids")?,
         count: u64::try_from(row.int("records")?).unwrap_or(0),
         latency_us: row.int("latency_us")?,
         error: row.opt_string("error")?,

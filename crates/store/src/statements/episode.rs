@@ -1,11 +1,11 @@
 //! Episodes.
 
+use mnemic_core::Result;
 use mnemic_core::conversation::Episode;
 use mnemic_core::ids::{EpisodeId, TurnId};
-use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
-use super::{exactly_one, limit as rows, names, names_from};
+use super::{exactly_one, limit as rows, names};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
 macro_rules! columns {
@@ -83,9 +83,6 @@ pub(crate) fn update(changed: &Episode) -> Step {
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Episode> {
-    let damaged = |e: Error| Error::new(Code::Corrupt, "a stored episode is damaged").caused_by(e);
-    let sources = names_from(row.json("source_turn_ids")?)?;
-    let sources = sources.iter().map(|id| id.parse::<TurnId>().map_err(damaged));
     Ok(Episode {
         id: EpisodeId(row.uuid("id")?),
         conversation_id: row.string("conversation_id")?,
@@ -93,8 +90,8 @@ pub(crate) fn from_row(row: &Row) -> Result<Episode> {
         summary: row.string("summary")?,
         summarizer: row.string("summarizer")?,
         turn_count: row.int("turn_count")?,
-        source_turn_ids: sources.collect::<Result<_>>()?,
-        participants: names_from(row.json("participants")?)?,
+        source_turn_ids: row.decode("source_turn_ids")?,
+        participants: row.decode("participants")?,
         first_at: row.time("first_at")?,
         last_at: row.time("last_at")?,
         created_at: row.time("created_at")?,

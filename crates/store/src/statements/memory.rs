@@ -8,7 +8,7 @@ use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
 use super::access::{readable, readable_params};
-use super::{exactly_one, limit, names, names_from};
+use super::{exactly_one, limit, names};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
 macro_rules! columns {
@@ -313,8 +313,8 @@ pub(crate) fn from_row(row: &Row) -> Result<Memory> {
         confidence: row.float("confidence")?,
         weight: row.float("weight")?,
         source: row.opt_string("source")?,
-        source_ids: names_from(row.json("source_ids")?)?,
-        entities: names_from(row.json("entities")?)?,
+        source_ids: row.decode("source_ids")?,
+        entities: row.decode("entities")?,
         temporal,
         valid_from: row.opt_time("valid_from")?,
         valid_to: row.opt_time("valid_to")?,

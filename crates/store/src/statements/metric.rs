@@ -107,14 +107,12 @@ fn filter(metric: &Metric) -> Value {
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Metric> {
-    let damaged = |e| Error::new(Code::Corrupt, "a stored metric is damaged").caused_by(e);
-    let event_filter = serde_json::from_value(row.json("event_filter")?).map_err(damaged)?;
     let condition = row.opt_text("success_condition")?.map(str::parse).transpose();
     Ok(Metric {
         id: MetricId(row.uuid("id")?),
         name: row.string("name")?,
         definition: Definition {
-            event_filter,
+            event_filter: row.decode("event_filter")?,
             success_condition: condition.map_err(unreadable)?,
             aggregation: row.text("aggregation")?.parse().map_err(unreadable)?,
             window_days: u32::try_from(row.int("window_days")?).unwrap_or(u32::MAX),

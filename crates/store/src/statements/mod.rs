@@ -109,11 +109,6 @@ fn names(names: &[String]) -> Value {
     Value::Json(names.into())
 }
 
-pub(crate) fn names_from(json: serde_json::Value) -> Result<Vec<String>> {
-    serde_json::from_value(json)
-        .map_err(|e| Error::new(Code::Corrupt, "a stored list of names is damaged").caused_by(e))
-}
-
 /// How many values a statement takes where any of a few will do.
 const WISHES: usize = 8;
 

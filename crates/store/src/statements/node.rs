@@ -10,7 +10,7 @@ use mnemic_core::store::Bearer;
 use mnemic_core::text::fold_name;
 use mnemic_recall::TextTerms;
 
-use super::{exactly_one, names, names_from, object, object_from};
+use super::{exactly_one, names, object, object_from};
 use crate::{Expect, Fields, Row, Statement, Step, Value, values};
 
 /// More terms than this say nothing about what a node is.
@@ -356,7 +356,7 @@ pub(crate) fn from_columns(row: &Row, first: usize) -> Result<Node> {
         id: NodeId(row.uuid(first)?),
         node_type: row.string(first + 1)?,
         name: row.string(first + 2)?,
-        aliases: names_from(row.json(first + 4)?)?,
+        aliases: row.decode(first + 4)?,
         channel: row.string(first + 5)?,
         domain: row.opt_string(first + 6)?,
         description: row.opt_string(first + 7)?,

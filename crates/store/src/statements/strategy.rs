@@ -9,7 +9,7 @@ use mnemic_core::strategy::Strategy;
 use mnemic_recall::TextTerms;
 
 use super::access::{readable, readable_params};
-use super::{exactly_one, limit, names, names_from};
+use super::{exactly_one, limit, names};
 use crate::{Fields, Row, Statement, Step, Value, values};
 
 /// What the words of each text are worth.
@@ -214,7 +214,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Strategy> {
         domain: row.opt_string("domain")?,
         description: row.string("description")?,
         context_pattern: row.opt_string("context_pattern")?,
-        tool_sequence: names_from(row.json("tool_sequence")?)?,
+        tool_sequence: row.decode("tool_sequence")?,
         success_count: row.int("success_count")?,
         failure_count: row.int("failure_count")?,
         created_by: row.string("created_by")?,

@@ -1,11 +1,13 @@
 //! Tokens. A request has no workspace before its token is found, so these run in the
 //! system's scope.
 
-use mnemic_core::grant::Access;
+use mnemic_core::grant::{Access, Grant};
 use mnemic_core::ids::{TokenId, WorkspaceId};
 use mnemic_core::principal::{Principal, Profile};
 use mnemic_core::token::Token;
+use mnemic_core::workspace::{AuditSettings, MemorySettings};
 use mnemic_core::{Code, Error, Result};
+use serde::Deserialize;
 
 use crate::{Fields, Row, Statement, Step, values};
 
@@ -66,9 +68,16 @@ fn profile(row: &Row) -> Result<Option<Profile>> {
     row.opt_text("profile")?.map(str::parse).transpose().map_err(damaged)
 }
 
+/// What of a workspace's settings every request asks for.
+#[derive(Deserialize)]
+struct Switches {
+    memory: MemorySettings,
+    audit: AuditSettings,
+}
+
 pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
-    let grants = super::workspace::grants_from(row)?;
-    let settings = super::workspace::settings_from(row)?;
+    let grants: Vec<Grant> = row.decode("grants")?;
+    let settings: Switches = row.decode("settings")?;
     Ok(Principal {
         access: Access::of(row.text("role")?, &grants),
         token_id: TokenId(row.uuid("id")?),

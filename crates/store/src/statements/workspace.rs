@@ -1,14 +1,11 @@
 //! Workspaces. They belong to the installation, so these run in the system's scope; what
 //! empties a workspace runs in the workspace's own.
 
-use mnemic_core::grant::Grant;
 use mnemic_core::ids::WorkspaceId;
-use mnemic_core::workspace::{Settings, Workspace};
-use mnemic_core::{Code, Error, Result};
+use mnemic_core::workspace::Workspace;
+use mnemic_core::{Error, Result};
 
 use crate::{Fields, Row, Statement, Step, Value, values};
-
-const COLUMNS_NOTE: &str = "a stored workspace is damaged";
 
 pub(crate) static LOOKUP: Statement = Statement::system(
     "workspace.lookup",
@@ -158,22 +155,12 @@ pub(crate) fn from_row(row: &Row) -> Result<Workspace> {
     Ok(Workspace {
         id: WorkspaceId(row.uuid("id")?),
         name: row.string("name")?,
-        settings: settings_from(row)?,
-        grants: grants_from(row)?,
+        settings: row.decode("settings")?,
+        grants: row.decode("grants")?,
         revision: row.int("revision")?,
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
     })
-}
-
-pub(super) fn settings_from(row: &Row) -> Result<Settings> {
-    serde_json::from_value(row.json("settings")?)
-        .map_err(|e| Error::new(Code::Corrupt, COLUMNS_NOTE).caused_by(e))
-}
-
-pub(super) fn grants_from(row: &Row) -> Result<Vec<Grant>> {
-    serde_json::from_value(row.json("grants")?)
-        .map_err(|e| Error::new(Code::Corrupt, COLUMNS_NOTE).caused_by(e))
 }
 
 fn grants(workspace: &Workspace) -> Result<Value> {

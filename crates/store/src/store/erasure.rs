@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::change::add_change;
 use super::{EngineStore, own};
-use crate::statements::{erasure, names_from, participant};
+use crate::statements::{erasure, participant};
 use crate::{Batch, Fields, Row, SearchEngine, Step, Tally, values};
 
 #[async_trait]
@@ -142,7 +142,7 @@ impl<E: SearchEngine> ErasureStore for EngineStore<E> {
         for statement in [&erasure::LIST_USERS, &participant::LIST_NAMES] {
             users.extend(self.all(own(scope), statement, vec![], name).await?);
         }
-        let names = |row: &Row| names_from(row.json("participants")?);
+        let names = |row: &Row| row.decode::<Vec<String>>("participants");
         let told = self.all(own(scope), &participant::LIST_OF_EPISODES, vec![], names).await?;
         users.extend(told.into_iter().flatten());
         Ok(users.into_iter().collect())
