@@ -86,7 +86,11 @@ fn bench(steps: &mut Steps) {
             Command::new(tools::target().join("release/mnemic")).arg("bench").args(arguments),
         )
     };
-    steps.run("recall over HTTP", || mnemic(&["recall", "--items", "100000", "--check"]));
+    for items in ["100000", "1000000"] {
+        steps.run(&format!("recall over HTTP, {items} items"), || {
+            mnemic(&["speed", "--items", items, "--check"])
+        });
+    }
     steps.run("durable writes", || mnemic(&["writes", "--check"]));
     steps.run("audit", || mnemic(&["audit", "--check"]));
     steps.run("walks", || mnemic(&["traverse", "--check"]));

@@ -38,6 +38,25 @@ pub struct Seen {
     pub pieces: Vec<f32>,
 }
 
+/// A question, and the same without some of its words, which stand aside: the names of those who
+/// speak.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Question {
+    pub whole: String,
+    pub words: String,
+    /// What `words` lacks; nothing, where both are the same.
+    pub aside: String,
+}
+
+/// A question as a model sees it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SeenQuestion {
+    /// With everything that is in it, of unit length.
+    pub whole: Vec<f32>,
+    /// Without what stands aside.
+    pub words: Seen,
+}
+
 /// Queries go before documents when both wait for the same processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -57,6 +76,20 @@ pub trait Embedder: Send + Sync + 'static {
     async fn see(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Seen>> {
         let vectors = self.embed(texts, purpose).await?;
         Ok(vectors.into_iter().map(|vector| Seen { vector, pieces: vec![] }).collect())
+    }
+
+    /// A question with and without what stands aside. A model that can tell both at the price of
+    /// one overrides this.
+    async fn see_question(&self, question: Question) -> Result<SeenQuestion> {
+        let mut texts = vec![question.words];
+        if !question.aside.is_empty() {
+            texts.push(question.whole);
+        }
+        let mut seen = self.see(texts, Purpose::Query).await?.into_iter();
+        let none = || Error::internal("the model gave no vector");
+        let words = seen.next().ok_or_else(none)?;
+        let whole = seen.next().map_or_else(|| words.vector.clone(), |seen| seen.vector);
+        Ok(SeenQuestion { whole, words })
     }
 }
 

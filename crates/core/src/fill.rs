@@ -34,8 +34,19 @@ pub(crate) struct Fill {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<(Scope, Uuid)>,
-    /// Queued or in work, by workspace.
-    open: HashMap<WorkspaceId, usize>,
+    /// By workspace; gone where nothing waits.
+    open: HashMap<WorkspaceId, Open>,
+    /// How many ever came, and how many of them are done. The first to come is the first to be done.
+    came: u64,
+    done: u64,
+}
+
+/// What a workspace has queued or in work.
+#[derive(Debug, Default, Clone, Copy)]
+struct Open {
+    count: usize,
+    /// How many had come with the last of them.
+    last: u64,
 }
 
 impl Fill {
@@ -44,29 +55,36 @@ impl Fill {
             return;
         }
         let mut state = self.lock();
-        *state.open.entry(scope.workspace()).or_default() += ids.len();
+        state.came += ids.len() as u64;
+        let last = state.came;
+        let open = state.open.entry(scope.workspace()).or_default();
+        *open = Open { count: open.count + ids.len(), last };
         state.queue.extend(ids.into_iter().map(|id| (scope, id)));
         drop(state);
         self.arrived.notify_one();
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        self.lock().open.values().sum()
+        self.lock().open.values().map(|open| open.count).sum()
     }
 
     pub(crate) fn waiting_in(&self, scope: Scope) -> usize {
-        self.lock().open.get(&scope.workspace()).copied().unwrap_or(0)
+        self.lock().open.get(&scope.workspace()).map_or(0, |open| open.count)
     }
 
-    /// Returns when nothing of the workspace waits any more, or after `patience`.
+    /// Returns when nothing waits any more of what the workspace has written up to now, or after
+    /// `patience`. What is written meanwhile is not waited for, or who reads while somebody writes
+    /// would wait for ever.
     pub(crate) async fn settled(&self, scope: Scope, patience: Duration) {
+        let Some(last) = self.lock().open.get(&scope.workspace()).map(|open| open.last) else {
+            return;
+        };
         let wait = async {
             loop {
                 let finished = self.finished.notified();
                 tokio::pin!(finished);
                 finished.as_mut().enable();
-                let open = self.waiting_in(scope);
-                if open == 0 || open > WAIT_ITEMS_MAX {
+                if self.lock().done >= last || self.waiting_in(scope) > WAIT_ITEMS_MAX {
                     return;
                 }
                 finished.await;
@@ -88,9 +106,10 @@ impl Fill {
 
     fn done(&self, scope: Scope, count: usize) {
         let mut state = self.lock();
+        state.done += count as u64;
         if let Some(open) = state.open.get_mut(&scope.workspace()) {
-            *open = open.saturating_sub(count);
-            if *open == 0 {
+            open.count = open.count.saturating_sub(count);
+            if open.count == 0 {
                 state.open.remove(&scope.workspace());
             }
         }
@@ -172,5 +191,29 @@ impl Mnemic {
         self.store.put_vectors(scope, embedder.stamp(), embedded).await?;
         metrics::counter!("mnemic_embedded_total").increment(count);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_written_meanwhile_is_not_waited_for() {
+        let (fill, scope) = (Fill::default(), Scope::of_job(WorkspaceId(Uuid::from_u128(1))));
+        let long = Duration::from_secs(60);
+        fill.settled(scope, long).await;
+        fill.enqueue(scope, vec![Uuid::from_u128(2), Uuid::from_u128(3)]);
+        let (taken, ids) = fill.take().unwrap();
+        let waits = fill.settled(scope, long);
+        tokio::pin!(waits);
+        let soon = Duration::from_millis(5);
+        assert!(tokio::time::timeout(soon, &mut waits).await.is_err(), "nothing is done yet");
+        fill.enqueue(scope, vec![Uuid::from_u128(4)]);
+        fill.done(taken, ids.len());
+        waits.await;
+        assert_eq!((fill.waiting(), fill.waiting_in(scope)), (1, 1));
+        fill.settled(scope, soon).await;
+        assert_eq!(fill.waiting_in(scope), 1, "patience has an end");
     }
 }

@@ -15,12 +15,12 @@ mod wordpiece;
 use std::thread;
 
 use async_trait::async_trait;
-use mnemic_core::embed::{Embedder, ModelStamp, Purpose, Seen};
+use mnemic_core::embed::{Embedder, ModelStamp, Purpose, Question, Seen, SeenQuestion};
 use mnemic_core::error::{Code, Error, Result};
 
 pub use self::ceiling::{GemmCeiling, Shape, gemm_shapes};
-use self::encoder::{Encoder, Scratch};
-use self::pool::Pool;
+use self::encoder::{Encoder, Scratch, Tokens};
+use self::pool::{Pool, Text};
 use self::tensors::Tensors;
 pub use self::wordpiece::WordPiece;
 use crate::weights::ModelFiles;
@@ -67,9 +67,10 @@ impl MiniLm {
 
     /// One text on the calling thread, past the queues: for measurements.
     pub fn embed_here(&self, text: &str, memory: &mut Memory) -> Vec<f32> {
-        let ids = vec![self.pool.wordpiece().encode(text, TOKENS_MAX)];
-        let seen = self.pool.encoder().forward(&ids, |_| false, &mut memory.0, &mut || {});
-        seen.into_iter().next().unwrap_or_default().vector
+        let ids = self.pool.wordpiece().encode(text, TOKENS_MAX);
+        let texts = [Tokens { ids, aside: 0 }];
+        let seen = self.pool.encoder().forward(&texts, |_| false, &mut memory.0, &mut || {});
+        seen.into_iter().next().unwrap_or_default().own.vector
     }
 }
 
@@ -88,11 +89,21 @@ impl Embedder for MiniLm {
     }
 
     async fn embed(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Vec<f32>>> {
-        let seen = self.pool.see(texts, purpose).await?;
+        let seen = self.see(texts, purpose).await?;
         Ok(seen.into_iter().map(|seen| seen.vector).collect())
     }
 
     async fn see(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Seen>> {
-        self.pool.see(texts, purpose).await
+        let texts = texts.into_iter().map(Text::from).collect();
+        let seen = self.pool.see(texts, purpose).await?;
+        Ok(seen.into_iter().map(|sight| sight.own).collect())
+    }
+
+    async fn see_question(&self, question: Question) -> Result<SeenQuestion> {
+        let text = Text { own: question.words, aside: question.aside };
+        let seen = self.pool.see(vec![text], Purpose::Query).await?.pop();
+        let seen = seen.ok_or_else(|| Error::internal("the model gave no vector"))?;
+        let whole = seen.whole.unwrap_or_else(|| seen.own.vector.clone());
+        Ok(SeenQuestion { whole, words: seen.own })
     }
 }

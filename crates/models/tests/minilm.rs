@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mnemic_core::embed::{Embedder, Purpose};
+use mnemic_core::embed::{Embedder, Purpose, Question};
 use mnemic_models::MiniLm;
 use serde::Deserialize;
 
@@ -77,4 +77,30 @@ async fn work_that_nobody_waits_for_is_dropped() {
     // All of the pile would take minutes.
     let vectors = tokio::time::timeout(Duration::from_secs(20), next).await.unwrap().unwrap();
     assert_eq!(vectors.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_aside_is_seen_beside_the_text_and_not_in_it() {
+    let model = MiniLm::load(&support::model_files().await, 1).unwrap();
+    let question = |words: &str, aside: &str| Question {
+        whole: String::new(),
+        words: words.to_owned(),
+        aside: aside.to_owned(),
+    };
+    let words = "When did paint the boat?";
+    let alone = model.see(vec![words.to_owned()], Purpose::Query).await.unwrap().remove(0);
+    let asked = model.see_question(question(words, "Caroline's")).await.unwrap();
+    assert!(cosine(&asked.words.vector, &alone.vector) > 0.99999);
+    assert_eq!(asked.words.pieces.len(), alone.pieces.len());
+    let pieces = asked.words.pieces.chunks(384).zip(alone.pieces.chunks(384));
+    assert!(pieces.into_iter().all(|(asked, alone)| cosine(asked, alone) > 0.99999));
+    assert!((cosine(&asked.whole, &asked.whole) - 1.0).abs() < 1e-5);
+    let named = ["Caroline painted the boat", "Melanie painted the boat"].map(str::to_owned);
+    let named = model.embed(named.to_vec(), Purpose::Document).await.unwrap();
+    let nearer = |vector: &[f32]| cosine(vector, &named[0]) - cosine(vector, &named[1]);
+    assert!(nearer(&asked.whole) > nearer(&alone.vector) + 0.1, "{}", nearer(&asked.whole));
+    let nobody = model.see_question(question(words, "")).await.unwrap();
+    assert_eq!(nobody.whole, nobody.words.vector);
+    let all_aside = model.see_question(question(&"long ".repeat(300), &"Ana ".repeat(90))).await;
+    assert!((cosine(&all_aside.unwrap().whole, &named[0])).is_finite());
 }

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use super::search::Quest;
-use super::{Entity, Part, Recalled};
+use super::{Entity, Part, Recalled, Technique};
 use crate::Mnemic;
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::goal::{Goal, GoalFilter, GoalStatus};
 use crate::page::PageRequest;
 use crate::pattern::ShownPattern;
@@ -37,13 +37,17 @@ pub(super) struct Beside {
     pub degraded: Vec<String>,
 }
 
+/// What stands beside every answer, whatever else was found.
+pub(super) struct Always {
+    strategies: Result<Vec<StrategyHit>>,
+    goals: Result<Vec<Goal>>,
+    policies: Result<Vec<Policy>>,
+    user: Result<Option<UserProfile>>,
+}
+
 impl Mnemic {
-    pub(super) async fn beside(
-        &self,
-        quest: &Quest<'_>,
-        items: &[Recalled],
-        entities: &[Entity],
-    ) -> Beside {
+    /// What does not depend on what is found: it is looked for at the same time.
+    pub(super) async fn beside_always(&self, quest: &Quest<'_>) -> Always {
         let (principal, request) = (quest.principal, quest.request);
         let strategies = async {
             if !request.includes(Part::Strategies) {
@@ -64,22 +68,31 @@ impl Mnemic {
             self.active_policies(principal).await
         };
         let user = self.served_profile(principal, request.user_id.as_deref());
-        let patterns = async {
-            if !request.includes(Part::Patterns) {
-                return Ok(vec![]);
-            }
+        let (strategies, goals, policies, user) = tokio::join!(strategies, goals, policies, user);
+        Always { strategies, goals, policies, user }
+    }
+
+    pub(super) async fn beside(
+        &self,
+        quest: &Quest<'_>,
+        always: Always,
+        items: &[Recalled],
+        entities: &[Entity],
+    ) -> Beside {
+        let (principal, request) = (quest.principal, quest.request);
+        let patterns = if request.includes(Part::Patterns) {
             let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
             self.patterns_about(principal, &request.query, nodes).await
+        } else {
+            Ok(vec![])
         };
-        let (strategies, goals, policies, patterns, user) =
-            tokio::join!(strategies, goals, policies, patterns, user);
         let mut degraded = Vec::new();
-        let policies = served("policies", policies, &mut degraded);
+        let policies = served("policies", always.policies, &mut degraded);
         Beside {
-            strategies: served("strategies", strategies, &mut degraded),
-            goals: served("goals", goals, &mut degraded),
+            strategies: served("strategies", always.strategies, &mut degraded),
+            goals: served("goals", always.goals, &mut degraded),
             policies: relevant_policies(policies, &request.query, items),
-            user: served("user", user, &mut degraded),
+            user: served("user", always.user, &mut degraded),
             patterns: served("patterns", patterns, &mut degraded),
             degraded,
         }
@@ -106,7 +119,12 @@ impl Mnemic {
             channel: quest.request.channel.clone(),
             limit: None,
         };
-        let query = self.query_vector(quest).await;
+        // Who asks for words alone does not wait for a model.
+        let query = if quest.request.wants(Technique::Vectors) {
+            self.query_vector(quest).await
+        } else {
+            Err(Error::new(Code::ModelUnavailable, "meanings are not asked for"))
+        };
         let found = self.search_strategies(
             quest.principal,
             &search,

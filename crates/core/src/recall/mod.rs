@@ -269,7 +269,8 @@ impl Mnemic {
         };
         let (now, vector) = (began, OnceCell::new());
         let quest = Quest { principal, scope, request, filter, limit, now, asked_in, clue, vector };
-        let mut searches = self.search_all(&quest).await;
+        let (mut searches, always) =
+            tokio::join!(self.search_all(&quest), self.beside_always(&quest));
         // When nothing served, the caller gets the reason as an error, not an empty answer.
         if let Some(failure) = searches.take_failure() {
             return Err(failure);
@@ -283,7 +284,7 @@ impl Mnemic {
         let mut items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
         let mut turns = searches.take_turns();
         cut(&mut items, &mut turns, limit);
-        let beside = self.beside(&quest, &items, &searches.entities).await;
+        let beside = self.beside(&quest, always, &items, &searches.entities).await;
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }

@@ -13,7 +13,7 @@ use super::turn::{Clue, RecalledTurn, Turns};
 use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
 use crate::Mnemic;
 use crate::conversation::ConversationId;
-use crate::embed::{Embedder, EmbedderState, Purpose, Seen};
+use crate::embed::{Embedder, EmbedderState, Question, Seen, SeenQuestion};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
 use crate::principal::{Principal, Scope};
@@ -247,35 +247,30 @@ impl Mnemic {
         quest.vector.get_or_try_init(|| self.embed_query(quest)).await
     }
 
-    /// The query is embedded while the vectors of what was just written are completed.
     async fn embed_query(&self, quest: &Quest<'_>) -> Result<QueryVector> {
-        let of_turns = quest.clue.as_ref().map(|clue| clue.words.as_str());
-        self.embed_texts(quest.scope, &quest.request.query, of_turns).await
+        let whole = quest.request.query.clone();
+        let (words, aside) = match &quest.clue {
+            Some(clue) => (clue.words.clone(), clue.names.clone()),
+            None => (whole.clone(), String::new()),
+        };
+        self.embed_question(quest.scope, Question { whole, words, aside }).await
     }
 
     /// The same of any text that something is looked for by.
     pub(crate) async fn embed_text(&self, scope: Scope, text: &str) -> Result<QueryVector> {
-        self.embed_texts(scope, text, None).await
+        let (whole, words) = (text.to_owned(), text.to_owned());
+        self.embed_question(scope, Question { whole, words, aside: String::new() }).await
     }
 
-    async fn embed_texts(
-        &self,
-        scope: Scope,
-        query: &str,
-        of_turns: Option<&str>,
-    ) -> Result<QueryVector> {
+    /// The query is embedded while the vectors of what was just written are completed.
+    async fn embed_question(&self, scope: Scope, question: Question) -> Result<QueryVector> {
         let embedder = self.embedder.require()?;
-        let of_turns = of_turns.filter(|words| *words != query);
-        let texts = [query].into_iter().chain(of_turns).map(str::to_owned).collect();
         let (seen, ()) = tokio::join!(
-            embedder.see(texts, Purpose::Query),
+            embedder.see_question(question),
             self.fill.settled(scope, FRESHNESS_WAIT),
         );
-        let mut seen = seen?.into_iter();
-        let whole = seen.next().ok_or_else(|| Error::internal("the model gave no vector"))?;
-        let vector = whole.vector.clone();
-        let Seen { vector: of_turns, pieces } = seen.next().unwrap_or(whole);
-        Ok(QueryVector { embedder, vector, of_turns, pieces })
+        let SeenQuestion { whole, words: Seen { vector: of_turns, pieces } } = seen?;
+        Ok(QueryVector { embedder, vector: whole, of_turns, pieces })
     }
 
     async fn memories_near(&self, quest: &Quest<'_>, query: &QueryVector) -> Result<Vec<Hit>> {

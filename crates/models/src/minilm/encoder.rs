@@ -44,6 +44,35 @@ struct Norm {
     bias: Vec<f32>,
 }
 
+/// How many of a text's own tokens one that stands aside weighs as much as. They are few, and who is
+/// spoken of tells texts apart that are otherwise alike.
+const ASIDE_WEIGHT: f32 = 2.0;
+
+/// The tokens of a text, and behind them those that stand aside: they see the text, the text does
+/// not see them. So one pass tells the text without them, exactly, and with them.
+#[derive(Default)]
+pub(crate) struct Tokens {
+    pub(crate) ids: Vec<u32>,
+    /// How many of the last stand aside.
+    pub(crate) aside: usize,
+}
+
+impl Tokens {
+    /// How many are the text's own.
+    fn own(&self) -> usize {
+        self.ids.len() - self.aside
+    }
+}
+
+/// A text as the model sees it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sight {
+    /// Without what stands aside.
+    pub(crate) own: Seen,
+    /// With it; nothing, where nothing does.
+    pub(crate) whole: Option<Vec<f32>>,
+}
+
 /// Memory that is kept from one pass to the next.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -80,11 +109,11 @@ impl Encoder {
     /// batch can let something urgent pass.
     pub(crate) fn forward(
         &self,
-        texts: &[Vec<u32>],
+        texts: &[Tokens],
         told: impl Fn(u32) -> bool,
         scratch: &mut Scratch,
         between_layers: &mut dyn FnMut(),
-    ) -> Vec<Seen> {
+    ) -> Vec<Sight> {
         self.look_up(texts, scratch);
         for (n, layer) in self.layers.iter().enumerate() {
             if n > 0 {
@@ -95,10 +124,10 @@ impl Encoder {
         self.pool(texts, told, &scratch.hidden)
     }
 
-    fn look_up(&self, texts: &[Vec<u32>], scratch: &mut Scratch) {
+    fn look_up(&self, texts: &[Tokens], scratch: &mut Scratch) {
         scratch.hidden.clear();
         for text in texts {
-            for (&id, position) in text.iter().zip(self.positions.chunks_exact(HIDDEN)) {
+            for (&id, position) in text.ids.iter().zip(self.positions.chunks_exact(HIDDEN)) {
                 let row = scratch.hidden.len();
                 let word = id as usize * HIDDEN;
                 scratch.hidden.extend_from_slice(&self.words[word..word + HIDDEN]);
@@ -108,14 +137,14 @@ impl Encoder {
         self.norm.apply(self.arch, &mut scratch.hidden, &[]);
     }
 
-    fn pool(&self, texts: &[Vec<u32>], told: impl Fn(u32) -> bool, hidden: &[f32]) -> Vec<Seen> {
+    fn pool(&self, texts: &[Tokens], told: impl Fn(u32) -> bool, hidden: &[f32]) -> Vec<Sight> {
         let mut rows = hidden.chunks_exact(HIDDEN);
         texts
             .iter()
             .map(|text| {
                 // The sum has the direction of the mean, and only the direction is kept.
                 let (mut vector, mut pieces) = (vec![0.0; HIDDEN], Vec::new());
-                for (&id, row) in text.iter().zip(rows.by_ref()) {
+                for (&id, row) in text.ids[..text.own()].iter().zip(rows.by_ref()) {
                     add(&mut vector, row);
                     if told(id) {
                         let place = pieces.len();
@@ -123,8 +152,16 @@ impl Encoder {
                         normalise(self.arch, &mut pieces[place..]);
                     }
                 }
+                let whole = (text.aside > 0).then(|| {
+                    let mut whole = vector.clone();
+                    for row in rows.by_ref().take(text.aside) {
+                        whole.iter_mut().zip(row).for_each(|(sum, x)| *sum += ASIDE_WEIGHT * x);
+                    }
+                    normalise(self.arch, &mut whole);
+                    whole
+                });
                 normalise(self.arch, &mut vector);
-                Seen { vector, pieces }
+                Sight { own: Seen { vector, pieces }, whole }
             })
             .collect()
     }
@@ -160,7 +197,7 @@ impl Layer {
         })
     }
 
-    fn apply(&self, arch: Arch, texts: &[Vec<u32>], scratch: &mut Scratch) {
+    fn apply(&self, arch: Arch, texts: &[Tokens], scratch: &mut Scratch) {
         let rows = scratch.hidden.len() / HIDDEN;
         self.qkv.apply(arch, &scratch.hidden, rows, &mut scratch.qkv);
         attend(arch, texts, scratch);
@@ -173,14 +210,15 @@ impl Layer {
     }
 }
 
-/// Every token looks at every token of its own text, head by head.
-fn attend(arch: Arch, texts: &[Vec<u32>], scratch: &mut Scratch) {
+/// Every token looks at every token of its own text, head by head; at those that stand aside, only
+/// those that do so themselves.
+fn attend(arch: Arch, texts: &[Tokens], scratch: &mut Scratch) {
     let width = panel_width(arch);
     let Scratch { qkv, context, scores, keys, values, .. } = scratch;
     context.resize(qkv.len() / 3, 0.0);
     let mut row = 0;
     for text in texts {
-        let len = text.len();
+        let (len, own) = (text.ids.len(), text.own());
         let stride = len.next_multiple_of(width);
         scores.resize(len * stride, 0.0);
         let qkv = &qkv[row * QKV..(row + len) * QKV];
@@ -198,7 +236,10 @@ fn attend(arch: Arch, texts: &[Vec<u32>], scratch: &mut Scratch) {
                 out_stride: stride,
             }
             .run(arch);
-            arch.dispatch(Softmax { rows: scores, stride, len });
+            let (of_own, of_aside) = scores.split_at_mut(own * stride);
+            arch.dispatch(Softmax { rows: of_own, stride, len: own });
+            of_own.chunks_exact_mut(stride).for_each(|row| row[own..len].fill(0.0));
+            arch.dispatch(Softmax { rows: of_aside, stride, len });
             Product {
                 left: scores,
                 left_stride: stride,

@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use mnemic_core::embed::{Purpose, Seen};
+use mnemic_core::embed::Purpose;
 use mnemic_core::error::{Error, Result};
 use tokio::sync::oneshot;
 
 use super::TOKENS_MAX;
-use super::encoder::{Encoder, Scratch};
+use super::encoder::{Encoder, Scratch, Sight, Tokens};
 use super::wordpiece::WordPiece;
 
 /// The size of one packed batch.
@@ -22,6 +22,22 @@ const BATCH_TOKENS_MAX: usize = TOKENS_MAX;
 
 /// English prose has more than four bytes to a token; taking four overestimates slightly.
 const BYTES_PER_TOKEN: usize = 4;
+
+/// The most tokens that may stand aside; there is room for names, and the text keeps its own.
+const ASIDE_TOKENS_MAX: usize = 32;
+
+/// A text, and what stands aside of it.
+#[derive(Default)]
+pub(crate) struct Text {
+    pub(crate) own: String,
+    pub(crate) aside: String,
+}
+
+impl From<String> for Text {
+    fn from(own: String) -> Self {
+        Self { own, aside: String::new() }
+    }
+}
 
 pub(crate) struct Pool {
     shared: Arc<Shared>,
@@ -48,15 +64,15 @@ struct Waiting {
 }
 
 struct Request {
-    texts: Vec<String>,
+    texts: Vec<Text>,
     progress: Mutex<Progress>,
 }
 
 struct Progress {
-    seen: Vec<Seen>,
+    seen: Vec<Sight>,
     missing: usize,
     /// Gone once the answer is given.
-    answer: Option<oneshot::Sender<Vec<Seen>>>,
+    answer: Option<oneshot::Sender<Vec<Sight>>>,
 }
 
 /// Some consecutive texts of one request.
@@ -83,13 +99,13 @@ impl Pool {
         Ok(pool)
     }
 
-    pub(crate) async fn see(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Seen>> {
+    pub(crate) async fn see(&self, texts: Vec<Text>, purpose: Purpose) -> Result<Vec<Sight>> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         let (answer, receiver) = oneshot::channel();
         let progress = Progress {
-            seen: vec![Seen::default(); texts.len()],
+            seen: vec![Sight::default(); texts.len()],
             missing: texts.len(),
             answer: Some(answer),
         };
@@ -160,7 +176,7 @@ impl Shared {
 
     fn embed(&self, batch: &Batch, scratch: &mut Scratch, between_layers: &mut dyn FnMut()) {
         let texts = batch.request.texts[batch.first..].iter().take(batch.count);
-        let mut ids: Vec<_> = texts.map(|text| self.wordpiece.encode(text, TOKENS_MAX)).collect();
+        let mut ids: Vec<_> = texts.map(|text| self.tokens(text)).collect();
         let mut first = batch.first;
         while !ids.is_empty() {
             let rest = ids.split_off(packed(&ids));
@@ -174,13 +190,26 @@ impl Shared {
             ids = rest;
         }
     }
+
+    fn tokens(&self, text: &Text) -> Tokens {
+        let mut aside = Vec::new();
+        if !text.aside.is_empty() {
+            aside = self.wordpiece.encode(&text.aside, ASIDE_TOKENS_MAX);
+            // The marks of begin and end are the text's.
+            aside.pop();
+            aside.remove(0);
+        }
+        let mut ids = self.wordpiece.encode(&text.own, TOKENS_MAX - aside.len());
+        ids.extend_from_slice(&aside);
+        Tokens { ids, aside: aside.len() }
+    }
 }
 
 /// How many of the texts go into one pass; the estimate by bytes may have been too low.
-fn packed(ids: &[Vec<u32>]) -> usize {
+fn packed(ids: &[Tokens]) -> usize {
     let mut total = 0;
-    let fits = |text: &&Vec<u32>| {
-        total += text.len();
+    let fits = |text: &&Tokens| {
+        total += text.ids.len();
         total <= BATCH_TOKENS_MAX
     };
     ids.iter().take_while(fits).count().max(1)
@@ -202,8 +231,9 @@ impl Queues {
             }
             let first = waiting.next;
             let mut total = 0;
-            let fits = |text: &&String| {
-                total += (text.len() / BYTES_PER_TOKEN + 2).min(TOKENS_MAX);
+            let fits = |text: &&Text| {
+                let bytes = text.own.len() + text.aside.len();
+                total += (bytes / BYTES_PER_TOKEN + 2).min(TOKENS_MAX);
                 total <= BATCH_TOKENS_MAX
             };
             let count = request.texts[first..].iter().take_while(fits).count().max(1);
@@ -236,7 +266,7 @@ impl Progress {
         self.answer.as_ref().is_none_or(oneshot::Sender::is_closed)
     }
 
-    fn put(&mut self, first: usize, seen: Vec<Seen>) {
+    fn put(&mut self, first: usize, seen: Vec<Sight>) {
         self.missing -= seen.len();
         for (slot, seen) in self.seen[first..].iter_mut().zip(seen) {
             *slot = seen;

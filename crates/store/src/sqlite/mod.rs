@@ -133,7 +133,7 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
             let failed = |error| store_error(statement.name, error);
             // Ends with the scope, whatever happens in it: there is nothing to commit.
             let _snapshot = conn.unchecked_transaction().map_err(failed)?;
-            sets.iter().map(|arguments| run::read(conn, statement, arguments)).collect()
+            run::read_each(conn, statement, &sets)
         };
         self.readers.run(read).await
     }

@@ -60,6 +60,27 @@ pub(super) fn read(
     Ok(rows)
 }
 
+/// The same once for each set of arguments; it is prepared once for all.
+pub(super) fn read_each(
+    conn: &Connection,
+    statement: &'static Statement,
+    sets: &[Vec<Value>],
+) -> Result<Vec<Vec<Row>>> {
+    let failed = |error| store_error(statement.name, error);
+    let mut prepared = conn.prepare_cached(statement.sql).map_err(failed)?;
+    must_read(statement, &prepared)?;
+    let shape = shape(statement, &prepared);
+    let read = |arguments: &Vec<Value>| {
+        bind(&mut prepared, statement, arguments)?;
+        let (mut rows, mut cursor) = (Vec::new(), prepared.raw_query());
+        while let Some(row) = cursor.next().map_err(failed)? {
+            rows.push(own(row, &shape)?);
+        }
+        Ok(rows)
+    };
+    sets.iter().map(read).collect()
+}
+
 /// Runs a statement that changes nothing, lending out each row in turn.
 pub(super) fn scan(
     conn: &Connection,
@@ -69,18 +90,21 @@ pub(super) fn scan(
 ) -> Result<()> {
     let failed = |error| store_error(statement.name, error);
     let mut prepared = prepare(conn, statement, arguments)?;
-    if !prepared.readonly() {
-        return Err(Error::internal(format!(
-            "statement {}: writes, but was run as a read",
-            statement.name
-        )));
-    }
+    must_read(statement, &prepared)?;
     let shape = shape(statement, &prepared);
     let mut cursor = prepared.raw_query();
     while let Some(row) = cursor.next().map_err(failed)? {
         each(&RowRef::new(row, &shape))?;
     }
     Ok(())
+}
+
+fn must_read(statement: &'static Statement, prepared: &CachedStatement<'_>) -> Result<()> {
+    if prepared.readonly() {
+        return Ok(());
+    }
+    let detail = format!("statement {}: writes, but was run as a read", statement.name);
+    Err(Error::internal(detail))
 }
 
 fn prepare<'c>(
@@ -90,6 +114,15 @@ fn prepare<'c>(
 ) -> Result<CachedStatement<'c>> {
     let failed = |error| store_error(statement.name, error);
     let mut prepared = conn.prepare_cached(statement.sql).map_err(failed)?;
+    bind(&mut prepared, statement, arguments)?;
+    Ok(prepared)
+}
+
+fn bind(
+    prepared: &mut CachedStatement<'_>,
+    statement: &'static Statement,
+    arguments: &[Value],
+) -> Result<()> {
     let wanted = prepared.parameter_count();
     if wanted != arguments.len() {
         return Err(Error::internal(format!(
@@ -111,9 +144,10 @@ fn prepare<'c>(
                     statement.name
                 ))
             })?;
-        prepared.raw_bind_parameter(index, Bound(argument)).map_err(failed)?;
+        let bound = prepared.raw_bind_parameter(index, Bound(argument));
+        bound.map_err(|error| store_error(statement.name, error))?;
     }
-    Ok(prepared)
+    Ok(())
 }
 
 fn shape(statement: &'static Statement, prepared: &CachedStatement<'_>) -> Arc<Shape> {

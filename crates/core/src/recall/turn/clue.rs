@@ -23,6 +23,8 @@ pub(in crate::recall) struct Clue {
     /// The question without the names of speakers: who speaks says it in fields, and who is
     /// spoken to is named in greetings.
     pub words: String,
+    /// What `words` lacks.
+    pub names: String,
     /// The one speaker that it names. Where it names several, it is about what they say together.
     pub speaker: Option<String>,
     pub dates: Dates,
@@ -44,8 +46,10 @@ impl Clue {
         named.sort_unstable();
         named.dedup();
         let lower = query.to_lowercase();
+        let (words, names) = apart(query, &found);
         Self {
-            words: without(query, &found),
+            words,
+            names,
             speaker: (named.len() == 1).then(|| named[0].clone()),
             dates: Dates::of(query),
             callings: known.iter().flat_map(|(keys, _)| keys.iter().cloned()).collect(),
@@ -76,12 +80,18 @@ fn keys(speaker: &str) -> Vec<String> {
     keys
 }
 
-/// The question without some of its words; all of it, if nothing else is in it.
-fn without(query: &str, found: &[(Mention, &String)]) -> String {
+/// The question without names, and the names; all of it, if nothing else is in it.
+fn apart(query: &str, found: &[(Mention, &String)]) -> (String, String) {
     let named = |place: usize| found.iter().any(|(mention, _)| mention.words.contains(&place));
     let words = query.split_whitespace().enumerate();
-    let left: Vec<_> = words.filter(|(place, _)| !named(*place)).map(|(_, word)| word).collect();
-    if left.is_empty() { query.to_owned() } else { left.join(" ") }
+    let (names, words): (Vec<_>, Vec<_>) = words.partition(|(place, _)| named(*place));
+    if words.is_empty() || names.is_empty() {
+        return (query.to_owned(), String::new());
+    }
+    let joined = |words: Vec<(usize, &str)>| {
+        words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" ")
+    };
+    (joined(words), joined(names))
 }
 
 /// Whether the words stand there, not as parts of longer ones.
@@ -105,6 +115,7 @@ mod tests {
     fn speakers_are_taken_out_and_kept_as_a_field() {
         let asked = clue("When did Ana paint the boat?");
         assert_eq!(asked.words, "When did paint the boat?");
+        assert_eq!(asked.names, "Ana");
         assert_eq!(asked.speaker.as_deref(), Some("Ana Lima"));
         assert!(asked.asks_when);
         assert!(asked.is_speaker(Some("Ana Lima")) && !asked.is_speaker(Some("Bo")));
@@ -117,8 +128,11 @@ mod tests {
         let asked = clue("What did ana and bo argue about?");
         assert_eq!(asked.speaker, None);
         assert_eq!(asked.words, "What did and argue about?");
+        assert_eq!(asked.names, "ana bo");
         assert!(!asked.is_speaker(None));
-        assert_eq!(clue("Ana").words, "Ana", "something must be left to search for");
+        let asked = clue("Ana");
+        assert_eq!(asked.words, "Ana", "something must be left to search for");
+        assert_eq!(asked.names, "");
         assert!(!clue("whenever a banana").asks_when);
     }
 }

@@ -6,7 +6,7 @@ mod dates;
 mod rank;
 mod window;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -26,12 +26,17 @@ use crate::ids::TurnId;
 use crate::principal::Scope;
 use crate::store::PieceLikeness;
 
-/// How many of the turns that were found are weighed, with those around them.
-const SEEDS: usize = 120;
+/// How many of the turns that were found by words and by meaning are weighed, with those around
+/// them, and how many where one of the two does not serve.
+const SEEDS: usize = 60;
+const SEEDS_OF_ONE: usize = 120;
+/// How many of those found by words are read while the question is still being embedded. Nearly all
+/// of them are among the seeds then.
+const SEEDS_AHEAD: usize = 30;
 /// How many more each technique brings of each stretch of days that a question names.
 const DATED_MAX: usize = 50;
 /// How many of these, the best by everything else, are weighed by their pieces.
-const WEIGHED_BY_PIECES: usize = 50;
+const WEIGHED_BY_PIECES: usize = 30;
 /// How many speakers a question is searched for.
 const SPEAKERS_MAX: usize = 500;
 
@@ -64,7 +69,32 @@ struct Seeds {
     vectors: Option<Vec<Hit>>,
 }
 
+/// Turns that were read with those around them before everything was found.
+#[derive(Default)]
+struct Ahead {
+    ids: Vec<TurnId>,
+    turns: Vec<Turn>,
+}
+
+/// Turns in the order in which they were said, each once.
+#[derive(Default)]
+struct Around(BTreeMap<(String, i64), Turn>);
+
+impl Around {
+    fn add(&mut self, turns: Vec<Turn>) {
+        let place = |turn: &Turn| (turn.conversation_id.clone(), turn.index);
+        self.0.extend(turns.into_iter().map(|turn| (place(&turn), turn)));
+    }
+}
+
 impl Seeds {
+    /// The best of what was found.
+    fn best(&self) -> Vec<TurnId> {
+        let both = self.words.is_some() && self.vectors.is_some();
+        let count = if both { SEEDS } else { SEEDS_OF_ONE };
+        fuse::fuse(&self.lists()).iter().take(count).map(|fused| TurnId(fused.id)).collect()
+    }
+
     fn lists(&self) -> [(Technique, &[Hit]); 2] {
         let words = self.words.as_deref().unwrap_or_default();
         let vectors = self.vectors.as_deref().unwrap_or_default();
@@ -99,9 +129,9 @@ impl Mnemic {
     pub(super) async fn by_turns(&self, quest: &Quest<'_>) -> Option<Result<Turns>> {
         let clue = quest.clue.as_ref()?;
         let filter = quest.turn_filter();
-        let words = self.turns_by_words(quest, clue, &filter);
+        let words = self.turns_by_words_ahead(quest, clue, &filter);
         let near = self.turns_near(quest, &filter);
-        let (words, near) = tokio::join!(words, near);
+        let ((words, ahead), near) = tokio::join!(words, near);
         if words.is_none() && near.is_none() {
             return None;
         }
@@ -120,8 +150,25 @@ impl Mnemic {
         }
         let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
         let seeds = Seeds { words, vectors };
-        let found = Box::pin(self.weigh_turns(quest, clue, &seeds)).await;
+        let found = Box::pin(self.weigh_turns(quest, clue, &seeds, ahead)).await;
         Some(found.map(|found| Turns { found, degraded }))
+    }
+
+    /// What words find, and the turns around the best of it: the question is being embedded
+    /// meanwhile, and takes longer.
+    async fn turns_by_words_ahead(
+        &self,
+        quest: &Quest<'_>,
+        clue: &Clue,
+        filter: &SearchFilter,
+    ) -> (Option<Result<Vec<Hit>>>, Ahead) {
+        let words = self.turns_by_words(quest, clue, filter).await;
+        let Some(Ok(hits)) = &words else { return (words, Ahead::default()) };
+        let ids: Vec<_> = hits.iter().take(SEEDS_AHEAD).map(|hit| TurnId(hit.id)).collect();
+        // What cannot be read now is read, or fails, with the others.
+        let turns = self.store.turns_around(quest.scope, &ids, reach()).await;
+        let ahead = turns.map_or_else(|_| Ahead::default(), |turns| Ahead { ids, turns });
+        (words, ahead)
     }
 
     async fn turns_by_words(
@@ -163,8 +210,9 @@ impl Mnemic {
         quest: &Quest<'_>,
         clue: &Clue,
         seeds: &Seeds,
+        ahead: Ahead,
     ) -> Result<Vec<RecalledTurn>> {
-        let turns = self.turn_candidates(quest, clue, seeds).await?;
+        let turns = self.turn_candidates(quest, clue, seeds, ahead).await?;
         let ids: Vec<Uuid> = turns.iter().map(|turn| turn.id.0).collect();
         let (words, cosines) = tokio::try_join!(
             self.evidence(quest, clue, seeds, &ids),
@@ -181,7 +229,7 @@ impl Mnemic {
         let pieces = self.pieces(quest, seeds, &turns, &ranked).await?;
         if let Some(pieces) = &pieces {
             candidates.pieces = Some(pieces);
-            ranked = rank::rank(clue, &candidates);
+            ranked = rank::refine(ranked, &candidates);
         }
         let best = rank::best_of(&candidates);
         let recalled =
@@ -202,26 +250,32 @@ impl Mnemic {
         quest: &Quest<'_>,
         clue: &Clue,
         seeds: &Seeds,
+        ahead: Ahead,
     ) -> Result<Vec<Turn>> {
-        let fused = fuse::fuse(&seeds.lists());
-        let mut ids: Vec<_> = fused.iter().take(SEEDS).map(|fused| TurnId(fused.id)).collect();
-        let reach = i64::try_from(REACH).unwrap_or(i64::MAX);
-        let turns = self.store.turns_around(quest.scope, &ids, reach).await?;
-        let found: HashSet<_> = turns.iter().map(|turn| turn.id).collect();
-        let mut dated = self.dated(quest, clue, &turns).await?;
-        dated.retain(|id| !found.contains(id));
-        if dated.is_empty() {
-            return Ok(turns);
+        let mut ids = seeds.best();
+        ids.retain(|id| !ahead.ids.contains(id));
+        let mut around = Around::default();
+        around.add(ahead.turns);
+        around.add(self.store.turns_around(quest.scope, &ids, reach()).await?);
+        let mut dated = self.dated(quest, clue, around.0.values()).await?;
+        if !dated.is_empty() {
+            let found: HashSet<_> = around.0.values().map(|turn| turn.id).collect();
+            dated.retain(|id| !found.contains(id));
+            around.add(self.store.turns_around(quest.scope, &dated, reach()).await?);
         }
-        ids.extend(dated);
-        self.store.turns_around(quest.scope, &ids, reach).await
+        Ok(around.0.into_values().collect())
     }
 
     /// The best of what was said on the days that the question names; where it names no year, in
     /// those of what was found already.
-    async fn dated(&self, quest: &Quest<'_>, clue: &Clue, turns: &[Turn]) -> Result<Vec<TurnId>> {
+    async fn dated(
+        &self,
+        quest: &Quest<'_>,
+        clue: &Clue,
+        turns: impl Iterator<Item = &Turn>,
+    ) -> Result<Vec<TurnId>> {
         let mut found = Vec::new();
-        for (since, until) in clue.dates.stretches(turns.iter().map(|turn| turn.at)) {
+        for (since, until) in clue.dates.stretches(turns.map(|turn| turn.at)) {
             let whole = quest.turn_filter();
             let filter = SearchFilter {
                 since: whole.since.max(Some(since)),
@@ -290,6 +344,10 @@ impl Mnemic {
         }
         Ok(Some(pieces))
     }
+}
+
+fn reach() -> i64 {
+    i64::try_from(REACH).unwrap_or(i64::MAX)
 }
 
 /// Neighbours of what was found have not been through the filter. What they share with it, their

@@ -193,6 +193,17 @@ pub(super) struct Ranked {
     pub score: f64,
     /// What each feature adds; those that add nothing are left out.
     pub shares: Vec<(Feature, f64)>,
+    /// What each says of it.
+    values: Vec<(Feature, f64)>,
+}
+
+impl Ranked {
+    fn new(place: usize, values: Vec<(Feature, f64)>, weights: Weights<'_>) -> Self {
+        let share = |(feature, value): &(Feature, f64)| (*feature, weights.of(*feature) * value);
+        let shares: Vec<_> = values.iter().map(share).filter(|it| it.1 != 0.0).collect();
+        let score = shares.iter().map(|(_, share)| share).sum();
+        Self { place, score, shares, values }
+    }
 }
 
 /// What a turn with all of the question's words and its very meaning gets, of what was looked at:
@@ -218,14 +229,25 @@ pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
     let places = places(candidates.turns);
     let words = candidates.words.map(Words::new);
     let weights = Weights::new(candidates);
-    let mut ranked: Vec<_> = (0..candidates.turns.len())
-        .map(|own| {
-            let features = features(clue, candidates, words.as_ref(), &places, own);
-            let share = |(feature, value): (Feature, f64)| (feature, weights.of(feature) * value);
-            let shares: Vec<_> = features.into_iter().map(share).filter(|it| it.1 != 0.0).collect();
-            Ranked { place: own, score: shares.iter().map(|(_, share)| share).sum(), shares }
-        })
-        .collect();
+    let ranked = (0..candidates.turns.len()).map(|own| {
+        let mut values = features(clue, candidates, words.as_ref(), &places, own);
+        values.extend(of_pieces(candidates, &Window { places: &places, own }));
+        Ranked::new(own, values, weights)
+    });
+    in_order(ranked.collect(), candidates)
+}
+
+/// Ranks anew what was ranked before its pieces were looked at.
+pub(super) fn refine(ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ranked> {
+    let (places, weights) = (places(candidates.turns), Weights::new(candidates));
+    let ranked = ranked.into_iter().map(|Ranked { place: own, mut values, .. }| {
+        values.extend(of_pieces(candidates, &Window { places: &places, own }));
+        Ranked::new(own, values, weights)
+    });
+    in_order(ranked.collect(), candidates)
+}
+
+fn in_order(mut ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ranked> {
     let id = |ranked: &Ranked| candidates.turns[ranked.place].id;
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| id(b).cmp(&id(a))));
     ranked
@@ -262,14 +284,20 @@ fn features(
         features.push((Feature::Meaning, f64::from(own.unwrap_or(0.0))));
         features.push((Feature::MeaningAround, mixed(cosines, &window)));
     }
-    // What is not looked at itself must not profit from what stands around it.
-    if let Some(pieces) = candidates.pieces.filter(|pieces| pieces[own].is_some()) {
-        let near = |reach| likeness(pieces, &window, reach) - LIKENESS_OF_ANY;
-        features.push((Feature::Pieces, near(0)));
-        features.push((Feature::PiecesAround, near(REACH)));
-        features.push((Feature::PiecesWide, near(WIDE)));
-    }
     features
+}
+
+/// What is not looked at itself must not profit from what stands around it.
+fn of_pieces(candidates: &Candidates<'_>, window: &Window<'_>) -> Vec<(Feature, f64)> {
+    let Some(pieces) = candidates.pieces.filter(|pieces| pieces[window.own].is_some()) else {
+        return vec![];
+    };
+    let near = |reach| likeness(pieces, window, reach) - LIKENESS_OF_ANY;
+    vec![
+        (Feature::Pieces, near(0)),
+        (Feature::PiecesAround, near(REACH)),
+        (Feature::PiecesWide, near(WIDE)),
+    ]
 }
 
 /// Whether a word inside a sentence begins with a capital, other than the names of those who speak.

@@ -9,16 +9,20 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::report::{Report, Target, median};
-use super::stage::Api;
-use super::{RecallArgs, load, recall};
-use crate::config::CommonArgs;
+use super::stage::{Api, Stage};
+use super::{RecallArgs, load};
+use crate::config::{CommonArgs, Provider};
 
 const WARM_UP: usize = 20;
 /// A captured call takes no longer than so many that are not.
 const TIMES_MAX: f64 = 1.05;
 
 pub async fn run(common: &CommonArgs, args: &RecallArgs) -> Result<Report> {
-    let (_stage, served) = recall::filled(common, &args.store).await?;
+    let mut stage = Stage::new(common, args.store.dir.as_deref())?;
+    stage.config.embedding.provider = Provider::Local;
+    load::fill(&stage, stage.model().await?.stamp(), args.store.items).await?;
+    let served = stage.serve().await?;
+    served.ready().await?;
     let measured = measure_all(&served.api, args.queries).await;
     served.instance.stop().await;
     let mut report = Report::new("capture", format!("{} memories", args.store.items));

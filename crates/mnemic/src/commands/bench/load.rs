@@ -5,12 +5,13 @@ use mnemic_core::clock::{Clock as _, IdSource, SystemClock};
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::ids::MemoryId;
 use mnemic_core::memory::{Kind, Memory};
+use mnemic_core::principal::Scope;
 use mnemic_core::recall::ItemKind;
-use mnemic_core::store::{Change, Embedded};
+use mnemic_core::store::{Change, Embedded, Store};
 use mnemic_recall::synthetic::{Noise, Texts, Vectors};
 use tokio::sync::mpsc;
 
-use super::stage::{Opened, Stage};
+use super::stage::Stage;
 use crate::output;
 
 /// How many go into one transaction.
@@ -22,13 +23,18 @@ const SEED: u64 = 7;
 /// Makes sure that the stage's store holds so many memories, each with a vector of the model.
 pub async fn fill(stage: &Stage, stamp: &ModelStamp, items: usize) -> Result<()> {
     let opened = stage.open().await?;
-    let filled = fill_opened(&opened, stamp, items).await;
+    let filled = fill_workspace(&*opened.store, opened.principal.scope(), stamp, items).await;
     opened.mnemic.close().await;
     filled
 }
 
-async fn fill_opened(opened: &Opened, stamp: &ModelStamp, items: usize) -> Result<()> {
-    let (store, scope) = (&opened.store, opened.principal.scope());
+/// The same of one workspace of a store that is open.
+pub async fn fill_workspace(
+    store: &dyn Store,
+    scope: Scope,
+    stamp: &ModelStamp,
+    items: usize,
+) -> Result<()> {
     let there = usize::try_from(store.count_memories(scope).await?).unwrap_or(usize::MAX);
     if there == items && store.list_unembedded(scope, stamp, None, 1).await?.is_empty() {
         return Ok(());

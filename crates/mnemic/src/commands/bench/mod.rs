@@ -14,13 +14,15 @@ mod load;
 mod locomo;
 mod longmemeval;
 mod migrate;
+mod probe;
 mod ranking;
-mod recall;
 mod report;
 mod score;
 mod source;
+mod speed;
 mod stage;
 mod start;
+mod talk;
 mod telemetry;
 mod traverse;
 mod writes;
@@ -47,8 +49,8 @@ pub struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum Bench {
-    /// Recall over HTTP against the embedding of the same query alone
-    Recall(RecallArgs),
+    /// Recall over HTTP against the embedding of the same query alone, and by many at once
+    Speed(SpeedArgs),
     /// From the start of a process to its first answer
     Start(StartArgs),
     /// Durable creates: many callers against one
@@ -90,6 +92,28 @@ struct RecallArgs {
     /// How many queries are asked
     #[arg(long, default_value_t = 300)]
     queries: usize,
+}
+
+#[derive(Debug, Args)]
+struct SpeedArgs {
+    /// How many items there are, half of them made-up memories and half turns of talks
+    #[arg(long, default_value_t = 100_000)]
+    items: usize,
+    /// How many queries one reader asks
+    #[arg(long, default_value_t = 300)]
+    queries: usize,
+    /// How many readers ask at once, beside one that writes
+    #[arg(long, default_value_t = 16)]
+    readers: usize,
+    /// How many queries each of them asks
+    #[arg(long, default_value_t = 60)]
+    each: usize,
+    /// Measure in a new workspace of this PostgreSQL database, as prepared by `db setup`
+    #[arg(long, env = "MNEMIC_STORE", hide_env_values = true, value_name = "URL")]
+    store: Option<String>,
+    /// Keep the embedded store here and use it again [default: a temporary directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -251,7 +275,7 @@ struct LongmemevalArgs {
 
 pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
     let report = match &args.bench {
-        Bench::Recall(args) => recall::run(common, args).await?,
+        Bench::Speed(args) => speed::run(common, args).await?,
         Bench::Start(args) => start::run(common, args).await?,
         Bench::Writes(args) => writes::run(common, args).await?,
         Bench::Audit(args) => audit::run(common, args).await?,

@@ -3,25 +3,31 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::{Embedder, EmbedderSlot};
-use mnemic_core::principal::Principal;
+use mnemic_core::principal::{ADMIN, Caller, Principal};
 use mnemic_core::slot::SlotSpace;
 use mnemic_core::store::Store;
+use mnemic_core::token::NewToken;
 use mnemic_store::slots::InProcessSlots;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use uuid::Uuid;
 
 use super::line::Line;
 use crate::config::{CommonArgs, Config, Provider};
 use crate::home::Home;
-use crate::instance::{Instance, Plan};
+use crate::instance::{Instance, Plan, until};
 use crate::model::{self, Fetch};
 use crate::owner::{DataDir, Lock};
+
+/// How long the model may take to be ready.
+const PATIENCE: Duration = Duration::from_mins(5);
 
 pub struct Stage {
     /// Removed with everything in it when the bench is over.
@@ -127,9 +133,33 @@ pub struct Opened {
     _lock: Option<Lock>,
 }
 
+impl Opened {
+    /// A workspace of its own, and the token of who may do everything in it.
+    pub async fn new_workspace(&self) -> Result<(Principal, String)> {
+        let name = format!("bench-{}", Uuid::new_v4());
+        let caller = Caller::new(self.principal.clone());
+        self.mnemic.create_workspace(&caller, &name).await?;
+        let wish =
+            NewToken { workspace: Some(name), role: ADMIN.to_owned(), ..NewToken::default() };
+        let (_, secret) = self.mnemic.create_token(&self.principal, wish).await?;
+        let principal = self.mnemic.authenticate(secret.reveal()).await?;
+        Ok((principal, secret.reveal().to_owned()))
+    }
+}
+
 pub struct Served {
     pub instance: Instance,
     pub api: Api,
+}
+
+impl Served {
+    /// The server's model, once it serves.
+    pub async fn ready(&self) -> Result<Arc<dyn Embedder>> {
+        tokio::time::timeout(PATIENCE, until(self.instance.settled()))
+            .await
+            .context("the model is not ready after five minutes")?;
+        Ok(self.instance.embedder().require()?)
+    }
 }
 
 /// Plain requests to one server, over connections that are kept.

@@ -10,8 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use jiff::{SignedDuration, Timestamp};
 use mnemic_core::action::{ACTIONS_AT_ONCE_MAX, NewAction, Outcome};
-use mnemic_core::principal::{ADMIN, Caller, Principal};
-use mnemic_core::token::NewToken;
+use mnemic_core::principal::{Caller, Principal};
 use mnemic_recall::synthetic::Noise;
 use mnemic_store::yardstick::BareInserts;
 use serde_json::json;
@@ -39,7 +38,7 @@ pub async fn run(common: &CommonArgs, args: &TelemetryArgs) -> Result<Report> {
     stage.config.embedding.provider = Provider::Off;
     let engine = if args.store.is_some() { "PostgreSQL" } else { "embedded" };
     let opened = open(&stage, args).await?;
-    let (who, token) = new_workspace(&opened).await?;
+    let (who, token) = opened.new_workspace().await?;
     let measured = measure_mining(&opened, &who, args).await;
     opened.mnemic.close().await;
     drop(opened);
@@ -77,16 +76,6 @@ async fn open(stage: &Stage, args: &TelemetryArgs) -> Result<Opened> {
         Some(url) => stage.open_database(url).await,
         None => stage.open().await,
     }
-}
-
-async fn new_workspace(opened: &Opened) -> Result<(Principal, String)> {
-    let name = format!("bench-{}", Uuid::new_v4());
-    let caller = Caller::new(opened.principal.clone());
-    opened.mnemic.create_workspace(&caller, &name).await?;
-    let wish = NewToken { workspace: Some(name), role: ADMIN.to_owned(), ..NewToken::default() };
-    let (_, secret) = opened.mnemic.create_token(&opened.principal, wish).await?;
-    let principal = opened.mnemic.authenticate(secret.reveal()).await?;
-    Ok((principal, secret.reveal().to_owned()))
 }
 
 /// How long both passes took, in seconds.
