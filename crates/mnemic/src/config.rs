@@ -10,6 +10,7 @@ use clap::Args;
 use mnemic_core::audit::RETENTION_DAYS_DEFAULT;
 use mnemic_core::job::LEASE_DEFAULT;
 use mnemic_core::language::ServerModels;
+use mnemic_models::minilm::Precision;
 use mnemic_server::ProxyOptions;
 use mnemic_server::mcp::Profile;
 use serde::Deserialize;
@@ -67,6 +68,7 @@ struct EmbeddingFile {
     allow_private: Option<bool>,
     timeout_seconds: Option<u64>,
     threads: Option<usize>,
+    precision: Option<Precision>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -161,6 +163,7 @@ pub struct Embedding {
     pub allow_private: bool,
     pub timeout: Duration,
     pub threads: usize,
+    pub precision: Precision,
 }
 
 #[derive(Debug, Clone)]
@@ -257,7 +260,17 @@ fn embedding(file: EmbeddingFile) -> Result<Embedding> {
             .unwrap_or(false),
         timeout: Duration::from_secs(seconds.unwrap_or(30)),
         threads: number("MNEMIC_EMBEDDING_THREADS")?.or(file.threads).unwrap_or_else(cores),
+        precision: precision()?.or(file.precision).unwrap_or_default(),
     })
+}
+
+fn precision() -> Result<Option<Precision>> {
+    match variable("MNEMIC_EMBEDDING_PRECISION").as_deref() {
+        None => Ok(None),
+        Some("auto") => Ok(Some(Precision::Auto)),
+        Some("f32") => Ok(Some(Precision::F32)),
+        Some(other) => bail!("MNEMIC_EMBEDDING_PRECISION: `{other}` is not one of auto, f32"),
+    }
 }
 
 fn slots(file: SlotsFile) -> Result<SlotConfig> {

@@ -7,7 +7,9 @@ use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use mnemic_core::Mnemic;
 use mnemic_core::embed::{Embedder, EmbedderSlot, EmbedderState, ModelStamp};
-use mnemic_models::{MiniLm, OnProgress, OpenAiEmbedder, OpenAiOptions, Progress, WeightsSource};
+use mnemic_models::{
+    MiniLm, ModelFiles, OnProgress, OpenAiEmbedder, OpenAiOptions, Progress, WeightsSource,
+};
 
 use tokio::sync::watch;
 
@@ -101,17 +103,27 @@ async fn load_local(
     slot: &EmbedderSlot,
     fetch: Fetch,
 ) -> anyhow::Result<Arc<dyn Embedder>> {
+    let files = weights(embedding, slot, fetch).await?;
+    let (threads, precision) = (embedding.threads, embedding.precision);
+    let model = tokio::task::spawn_blocking(move || MiniLm::load(&files, threads, precision))
+        .await
+        .context("loading the model broke off")??;
+    tracing::debug!(int8 = model.int8().unwrap_or("none"), "the model's numbers");
+    Ok(Arc::new(model))
+}
+
+/// The files of the model that runs inside this process.
+pub async fn weights(
+    embedding: &Embedding,
+    slot: &EmbedderSlot,
+    fetch: Fetch,
+) -> anyhow::Result<ModelFiles> {
     let source = WeightsSource {
         path: embedding.path.clone(),
         cache: mnemic_models::default_cache(),
         offline: fetch == Fetch::CachedOnly,
     };
-    let files = mnemic_models::obtain(&source, report_to(slot.clone(), fetch)).await?;
-    let threads = embedding.threads;
-    let model = tokio::task::spawn_blocking(move || MiniLm::load(&files, threads))
-        .await
-        .context("loading the model broke off")??;
-    Ok(Arc::new(model))
+    Ok(mnemic_models::obtain(&source, report_to(slot.clone(), fetch)).await?)
 }
 
 async fn connect(embedding: &Embedding) -> anyhow::Result<Arc<dyn Embedder>> {

@@ -1,4 +1,4 @@
-//! How long one text takes on one thread, against the time of its matrix products alone.
+//! How long one text takes on one thread in floating point, against the time of its matrix products alone.
 //!
 //! The products are timed twice in the same run, by turns with the whole: with our own kernel,
 //! and with the `gemm` crate, which knows nothing of ours and so keeps the comparison honest.
@@ -9,7 +9,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mnemic_models::minilm::{GemmCeiling, Memory, Shape, TOKENS_MAX, WordPiece, gemm_shapes};
+use mnemic_models::minilm::{
+    GemmCeiling, Memory, Precision, Shape, TOKENS_MAX, WordPiece, gemm_shapes,
+};
 use mnemic_models::{MiniLm, WeightsSource, default_cache, obtain};
 
 type Failure = Box<dyn std::error::Error>;
@@ -29,7 +31,7 @@ fn main() -> Result<(), Failure> {
     let show = Arc::new(|progress: mnemic_models::Progress| eprintln!("{}", progress.step));
     let files = runtime.block_on(obtain(&source, show))?;
     let wordpiece = WordPiece::parse(files.vocabulary())?;
-    let model = MiniLm::load(&files, 1)?;
+    let model = MiniLm::load(&files, 1, Precision::F32)?;
     drop(files);
 
     let mut figures = Vec::new();
@@ -60,7 +62,7 @@ fn measure(model: &MiniLm, text: &str, tokens: usize) -> Figures {
     let (mut whole_times, mut own_times, mut other_times) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        std::hint::black_box(model.embed_here(text, &mut memory));
+        std::hint::black_box(model.see_here(text, &mut memory));
         whole_times.push(start.elapsed());
         own_times.push(own.run());
         other_times.push(other.run());

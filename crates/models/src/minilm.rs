@@ -7,6 +7,8 @@
 mod ceiling;
 mod elementwise;
 mod encoder;
+mod int8;
+mod linear;
 mod matrix;
 mod pool;
 mod tensors;
@@ -17,9 +19,11 @@ use std::thread;
 use async_trait::async_trait;
 use mnemic_core::embed::{Embedder, ModelStamp, Purpose, Question, Seen, SeenQuestion};
 use mnemic_core::error::{Code, Error, Result};
+use serde::Deserialize;
 
 pub use self::ceiling::{GemmCeiling, Shape, gemm_shapes};
 use self::encoder::{Encoder, Scratch, Tokens};
+use self::int8::Kernel;
 use self::pool::{Pool, Text};
 use self::tensors::Tensors;
 pub use self::wordpiece::WordPiece;
@@ -35,11 +39,25 @@ const VOCABULARY: usize = 30_522;
 /// The window on which the model was trained, with its two marks.
 pub const TOKENS_MAX: usize = 256;
 
+/// Texts of many kinds, one on each line, by which precisions are compared.
+pub const TEXTS: &str = include_str!("minilm/texts.txt");
+
 const NAME: &str = "all-MiniLM-L6-v2";
+
+/// In which numbers the linear layers are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// In small integers where the processor has instructions for them, else as the other.
+    #[default]
+    Auto,
+    F32,
+}
 
 /// The embedder that needs nothing but its weights.
 pub struct MiniLm {
     stamp: ModelStamp,
+    kernel: Option<Kernel>,
     pool: Pool,
 }
 
@@ -47,8 +65,12 @@ impl MiniLm {
     /// Unpacks the weights, which takes a fraction of a second of processor time: call it on a
     /// thread that may block. With 0 threads, half of the processors are used, so that the rest
     /// of the program has its share.
-    pub fn load(files: &ModelFiles, threads: usize) -> Result<Self> {
-        let encoder = Encoder::from_tensors(&Tensors::parse(files.weights())?)?;
+    pub fn load(files: &ModelFiles, threads: usize, precision: Precision) -> Result<Self> {
+        let kernel = match precision {
+            Precision::Auto => Kernel::detect(),
+            Precision::F32 => None,
+        };
+        let encoder = Encoder::from_tensors(&Tensors::parse(files.weights())?, kernel)?;
         let wordpiece = WordPiece::parse(files.vocabulary())?;
         if wordpiece.size() > VOCABULARY {
             return Err(Error::new(
@@ -57,7 +79,8 @@ impl MiniLm {
             ));
         }
         let threads = if threads == 0 { default_threads() } else { threads };
-        Ok(Self { stamp: Self::known_stamp(), pool: Pool::start(encoder, wordpiece, threads)? })
+        let pool = Pool::start(encoder, wordpiece, threads)?;
+        Ok(Self { stamp: Self::known_stamp(), kernel, pool })
     }
 
     /// The stamp of its vectors, known before the weights are there, since they are pinned.
@@ -65,16 +88,22 @@ impl MiniLm {
         ModelStamp { name: NAME.to_owned(), hash: ModelFiles::HASH.to_owned(), dimensions: HIDDEN }
     }
 
+    /// The instructions by which small integers are multiplied; none where they are not used.
+    pub fn int8(&self) -> Option<&'static str> {
+        self.kernel.map(Kernel::name)
+    }
+
     /// One text on the calling thread, past the queues: for measurements.
-    pub fn embed_here(&self, text: &str, memory: &mut Memory) -> Vec<f32> {
+    pub fn see_here(&self, text: &str, memory: &mut Memory) -> Seen {
         let ids = self.pool.wordpiece().encode(text, TOKENS_MAX);
         let texts = [Tokens { ids, aside: 0 }];
-        let seen = self.pool.encoder().forward(&texts, |_| false, &mut memory.0, &mut || {});
-        seen.into_iter().next().unwrap_or_default().own.vector
+        let told = |id| self.pool.wordpiece().is_told(id);
+        let seen = self.pool.encoder().forward(&texts, told, &mut memory.0, &mut || {});
+        seen.into_iter().next().unwrap_or_default().own
     }
 }
 
-/// What [`MiniLm::embed_here`] keeps from one text to the next.
+/// What [`MiniLm::see_here`] keeps from one text to the next.
 #[derive(Default)]
 pub struct Memory(Scratch);
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use mnemic_core::embed::{Embedder, Purpose, Question};
 use mnemic_models::MiniLm;
+use mnemic_models::minilm::{Memory, Precision, TEXTS};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,7 +24,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn equals_the_reference_alone_and_packed() {
-    let model = MiniLm::load(&support::model_files().await, 2).unwrap();
+    let model = MiniLm::load(&support::model_files().await, 2, Precision::F32).unwrap();
     let cases: Vec<Case> = serde_json::from_str(include_str!("fixtures/vectors.json")).unwrap();
     let texts: Vec<String> = cases.iter().map(|case| case.text.clone()).collect();
     let packed = model.embed(texts.clone(), Purpose::Document).await.unwrap();
@@ -38,9 +39,30 @@ async fn equals_the_reference_alone_and_packed() {
     }
 }
 
+/// Small integers are close enough to be compared with floating point, whatever the text; where
+/// the processor has no instructions for them, the two are the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn small_integers_give_nearly_the_same_vectors() {
+    let files = support::model_files().await;
+    let full = MiniLm::load(&files, 1, Precision::F32).unwrap();
+    let auto = MiniLm::load(&files, 1, Precision::Auto).unwrap();
+    assert_eq!(full.int8(), None);
+    let mut memory = Memory::default();
+    let mut cosines = Vec::new();
+    for text in TEXTS.lines() {
+        let (a, b) = (full.see_here(text, &mut memory), auto.see_here(text, &mut memory));
+        assert_eq!(a.pieces.len(), b.pieces.len());
+        assert!(auto.int8().is_some() || a == b, "{text}");
+        cosines.push(cosine(&a.vector, &b.vector));
+        assert!(cosines.iter().all(|&cosine| cosine > 0.99), "{cosines:?} for {text}");
+    }
+    let mean = cosines.iter().sum::<f32>() / f32::from(u16::try_from(cosines.len()).unwrap());
+    assert!(mean > 0.995, "{mean}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_list_is_an_empty_answer() {
-    let model = MiniLm::load(&support::model_files().await, 1).unwrap();
+    let model = MiniLm::load(&support::model_files().await, 1, Precision::F32).unwrap();
     assert!(model.embed(Vec::new(), Purpose::Query).await.unwrap().is_empty());
     let stamp = model.stamp();
     assert_eq!((stamp.name.as_str(), stamp.dimensions), ("all-MiniLM-L6-v2", 384));
@@ -53,7 +75,7 @@ fn pile(count: usize) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_overtakes_documents() {
-    let model = Arc::new(MiniLm::load(&support::model_files().await, 1).unwrap());
+    let model = Arc::new(MiniLm::load(&support::model_files().await, 1, Precision::F32).unwrap());
     let documents = tokio::spawn({
         let model = Arc::clone(&model);
         async move { model.embed(pile(20), Purpose::Document).await }
@@ -70,7 +92,7 @@ async fn a_query_overtakes_documents() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_that_nobody_waits_for_is_dropped() {
-    let model = MiniLm::load(&support::model_files().await, 1).unwrap();
+    let model = MiniLm::load(&support::model_files().await, 1, Precision::F32).unwrap();
     let gone = model.embed(pile(2000), Purpose::Document);
     assert!(tokio::time::timeout(Duration::from_millis(50), gone).await.is_err());
     let next = model.embed(vec!["still there".to_owned()], Purpose::Document);

@@ -37,6 +37,7 @@ fn a_wrong_variable_is_named() {
         ("MNEMIC_INDEX_BYTES_MAX", "12MB"),
         ("MNEMIC_EMBEDDING_PROVIDER", "magic"),
         ("MNEMIC_EMBEDDING_THREADS", "two"),
+        ("MNEMIC_EMBEDDING_PRECISION", "int3"),
         ("MNEMIC_EMBEDDING_TIMEOUT_SECONDS", "soon"),
         ("MNEMIC_MCP_DOTTED_NAMES", "perhaps"),
         ("MNEMIC_MCP_PROFILE", "huge"),

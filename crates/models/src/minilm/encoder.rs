@@ -10,6 +10,8 @@ use mnemic_core::error::Result;
 use pulp::Arch;
 
 use super::elementwise::{Gelu, LayerNorm, Softmax, normalise};
+use super::int8::{Codes, Kernel};
+use super::linear::Linear;
 use super::matrix::{Packed, Product, panel_width};
 use super::tensors::Tensors;
 use super::{HEAD, HEADS, HIDDEN, INNER, LAYERS, TOKENS_MAX, VOCABULARY};
@@ -32,11 +34,6 @@ struct Layer {
     expansion: Linear,
     contraction: Linear,
     output_norm: Norm,
-}
-
-struct Linear {
-    weight: Packed,
-    bias: Vec<f32>,
 }
 
 struct Norm {
@@ -83,12 +80,14 @@ pub(crate) struct Scratch {
     added: Vec<f32>,
     inner: Vec<f32>,
     scores: Vec<f32>,
+    codes: Codes,
     keys: Packed,
     values: Packed,
 }
 
 impl Encoder {
-    pub(crate) fn from_tensors(tensors: &Tensors<'_>) -> Result<Self> {
+    /// The linear layers are in small integers if there is a kernel for them.
+    pub(crate) fn from_tensors(tensors: &Tensors<'_>, kernel: Option<Kernel>) -> Result<Self> {
         let arch = Arch::new();
         let words = tensors.f32("embeddings.word_embeddings.weight", &[VOCABULARY, HIDDEN])?;
         let mut positions =
@@ -100,7 +99,7 @@ impl Encoder {
         }
         let norm = Norm::from_tensors(tensors, "embeddings.LayerNorm")?;
         let layers = (0..LAYERS)
-            .map(|n| Layer::from_tensors(arch, tensors, &format!("encoder.layer.{n}")))
+            .map(|n| Layer::from_tensors(arch, kernel, tensors, &format!("encoder.layer.{n}")))
             .collect::<Result<_>>()?;
         Ok(Self { arch, words, positions, norm, layers })
     }
@@ -168,7 +167,12 @@ impl Encoder {
 }
 
 impl Layer {
-    fn from_tensors(arch: Arch, tensors: &Tensors<'_>, prefix: &str) -> Result<Self> {
+    fn from_tensors(
+        arch: Arch,
+        kernel: Option<Kernel>,
+        tensors: &Tensors<'_>,
+        prefix: &str,
+    ) -> Result<Self> {
         let (mut weight, mut bias) = (Vec::new(), Vec::new());
         for part in ["query", "key", "value"] {
             let name = format!("{prefix}.attention.self.{part}");
@@ -184,11 +188,11 @@ impl Layer {
             let name = format!("{prefix}.{name}.dense");
             let weight = tensors.f32(&format!("{name}.weight"), &[columns, depth])?;
             let bias = tensors.f32(&format!("{name}.bias"), &[columns])?;
-            Ok(Linear { weight: Packed::from_transposed(arch, &weight, depth), bias })
+            Ok(Linear::new(arch, kernel, &weight, bias))
         };
         let norm = |name: &str| Norm::from_tensors(tensors, &format!("{prefix}.{name}.LayerNorm"));
         Ok(Self {
-            qkv: Linear { weight: Packed::from_transposed(arch, &weight, HIDDEN), bias },
+            qkv: Linear::new(arch, kernel, &weight, bias),
             projection: linear("attention.output", HIDDEN, HIDDEN)?,
             attention_norm: norm("attention.output")?,
             expansion: linear("intermediate", HIDDEN, INNER)?,
@@ -199,14 +203,15 @@ impl Layer {
 
     fn apply(&self, arch: Arch, texts: &[Tokens], scratch: &mut Scratch) {
         let rows = scratch.hidden.len() / HIDDEN;
-        self.qkv.apply(arch, &scratch.hidden, rows, &mut scratch.qkv);
+        self.qkv.apply(arch, &scratch.hidden, rows, &mut scratch.codes, &mut scratch.qkv);
         attend(arch, texts, scratch);
-        self.projection.apply(arch, &scratch.context, rows, &mut scratch.added);
-        self.attention_norm.apply(arch, &mut scratch.hidden, &scratch.added);
-        self.expansion.apply(arch, &scratch.hidden, rows, &mut scratch.inner);
-        arch.dispatch(Gelu(&mut scratch.inner));
-        self.contraction.apply(arch, &scratch.inner, rows, &mut scratch.added);
-        self.output_norm.apply(arch, &mut scratch.hidden, &scratch.added);
+        let Scratch { hidden, context, added, inner, codes, .. } = scratch;
+        self.projection.apply(arch, context, rows, codes, added);
+        self.attention_norm.apply(arch, hidden, added);
+        self.expansion.apply(arch, hidden, rows, codes, inner);
+        arch.dispatch(Gelu(inner));
+        self.contraction.apply(arch, inner, rows, codes, added);
+        self.output_norm.apply(arch, hidden, added);
     }
 }
 
@@ -252,23 +257,6 @@ fn attend(arch: Arch, texts: &[Tokens], scratch: &mut Scratch) {
             .run(arch);
         }
         row += len;
-    }
-}
-
-impl Linear {
-    fn apply(&self, arch: Arch, left: &[f32], rows: usize, out: &mut Vec<f32>) {
-        let columns = self.bias.len();
-        out.resize(rows * columns, 0.0);
-        Product {
-            left,
-            left_stride: left.len() / rows.max(1),
-            rows,
-            right: &self.weight,
-            bias: &self.bias,
-            out,
-            out_stride: columns,
-        }
-        .run(arch);
     }
 }
 

@@ -109,9 +109,15 @@ impl Pool {
             missing: texts.len(),
             answer: Some(answer),
         };
+        let is_one = texts.len() == 1;
         let request = Arc::new(Request { texts, progress: Mutex::new(progress) });
         self.shared.queues().of(purpose).push_back(Waiting { request, next: 0 });
-        self.shared.work.notify_all();
+        // One text is work for one thread; waking the others would only take its processor.
+        if is_one {
+            self.shared.work.notify_one();
+        } else {
+            self.shared.work.notify_all();
+        }
         receiver.await.map_err(|e| Error::internal("the embedding model failed").caused_by(e))
     }
 

@@ -7,6 +7,7 @@ mod audit;
 mod beir;
 mod capture;
 mod context;
+mod embed;
 mod interval;
 mod lab;
 mod line;
@@ -36,8 +37,8 @@ use mnemic_core::recall::Feature;
 use crate::cli::TechniqueArg;
 use crate::config::CommonArgs;
 
-/// The search index and the embedding model are measured beside their code:
-/// `cargo bench -p mnemic-recall` and `cargo bench -p mnemic-models`.
+/// The search index is measured beside its code, and so is the embedding model against another
+/// library: `cargo bench -p mnemic-recall` and `cargo bench -p mnemic-models`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(subcommand)]
@@ -73,6 +74,8 @@ enum Bench {
     Capture(RecallArgs),
     /// Mining what is new against mining all, and a capture against a bare insert
     Telemetry(TelemetryArgs),
+    /// Embedding in floating point and in small integers against the matrix products alone
+    Embed(EmbedArgs),
 }
 
 #[derive(Debug, Args)]
@@ -207,6 +210,16 @@ struct MigrateArgs {
     indexed: bool,
 }
 
+#[derive(Debug, Args)]
+struct EmbedArgs {
+    /// How often a query is measured; longer texts less often
+    #[arg(long, default_value_t = 100)]
+    rounds: usize,
+    /// Compare the vectors of these texts, one on each line [default: texts of many kinds]
+    #[arg(long, value_name = "FILE")]
+    texts: Option<PathBuf>,
+}
+
 /// What the benches of retrieval share.
 #[derive(Debug, Args)]
 struct RankingArgs {
@@ -287,6 +300,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Context(args) => context::run(common, args).await?,
         Bench::Capture(args) => capture::run(common, args).await?,
         Bench::Telemetry(args) => telemetry::run(common, args).await?,
+        Bench::Embed(args) => embed::run(common, args).await?,
     };
     report.print(common.json);
     if args.check { report.require() } else { Ok(()) }

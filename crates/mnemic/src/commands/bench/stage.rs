@@ -13,6 +13,7 @@ use mnemic_core::principal::{ADMIN, Caller, Principal};
 use mnemic_core::slot::SlotSpace;
 use mnemic_core::store::Store;
 use mnemic_core::token::NewToken;
+use mnemic_models::ModelFiles;
 use mnemic_store::slots::InProcessSlots;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -101,6 +102,13 @@ impl Stage {
         embedding.provider = Provider::Local;
         let slot = EmbedderSlot::new(model::first_state(&embedding));
         model::load(&embedding, &slot, Fetch::Allowed).await?.context("there is no model")
+    }
+
+    /// The files of the model that is built in, fetched if need be.
+    pub async fn weights(&self) -> Result<ModelFiles> {
+        let embedding = &self.config.embedding;
+        let slot = EmbedderSlot::new(model::first_state(embedding));
+        model::weights(embedding, &slot, Fetch::Allowed).await
     }
 
     /// The real server on a loopback port, as `mnemic serve` runs it.
