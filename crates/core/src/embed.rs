@@ -51,8 +51,8 @@ pub struct Question {
 /// A question as a model sees it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SeenQuestion {
-    /// With everything that is in it, of unit length.
-    pub whole: Vec<f32>,
+    /// With everything that is in it.
+    pub whole: Seen,
     /// Without what stands aside.
     pub words: Seen,
 }
@@ -88,7 +88,7 @@ pub trait Embedder: Send + Sync + 'static {
         let mut seen = self.see(texts, Purpose::Query).await?.into_iter();
         let none = || Error::internal("the model gave no vector");
         let words = seen.next().ok_or_else(none)?;
-        let whole = seen.next().map_or_else(|| words.vector.clone(), |seen| seen.vector);
+        let whole = seen.next().unwrap_or_else(|| words.clone());
         Ok(SeenQuestion { whole, words })
     }
 }

@@ -184,7 +184,8 @@ impl Mnemic {
             .zip(seen)
             .map(|(Unembedded { kind, id, text }, Seen { vector, pieces })| {
                 // Pieces are many: they are kept where they are weighed.
-                let pieces = if kind == ItemKind::Turn { pieces } else { vec![] };
+                let weighed = matches!(kind, ItemKind::Turn | ItemKind::Memory);
+                let pieces = if weighed { pieces } else { vec![] };
                 Embedded { kind, id, text, vector, pieces }
             })
             .collect();

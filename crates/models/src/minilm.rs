@@ -132,7 +132,7 @@ impl Embedder for MiniLm {
         let text = Text { own: question.words, aside: question.aside };
         let seen = self.pool.see(vec![text], Purpose::Query).await?.pop();
         let seen = seen.ok_or_else(|| Error::internal("the model gave no vector"))?;
-        let whole = seen.whole.unwrap_or_else(|| seen.own.vector.clone());
+        let whole = seen.whole.unwrap_or_else(|| seen.own.clone());
         Ok(SeenQuestion { whole, words: seen.own })
     }
 }

@@ -18,12 +18,18 @@ pub const B: f32 = 0.4;
 /// The most often a term is counted in one document; five bits of a posting.
 pub(crate) const TF_MAX: u32 = 31;
 
-/// The most terms of a query that are scored. With [`SCORE_ONE`] it keeps sums within 32 bits: a
-/// term adds less than 19 × 1.9 × 2^20 < 2^25.2, and 64 of them less than 2^31.2.
+/// The most terms of a query that are scored.
 pub const TERMS_MAX: usize = 64;
 
+/// The most often that these count, all together. With [`SCORE_ONE`] it keeps sums within 32 bits:
+/// a term adds less than 19 × 1.9 × 2^18 < 2^23.2 each time, and 256 times less than 2^31.2.
+pub(crate) const OCCURRENCES_MAX: u32 = 256;
+
 /// A score of 1.0 in fixed point.
-const SCORE_ONE: f32 = 1_048_576.0;
+const SCORE_ONE: f32 = 262_144.0;
+/// Weights are finer than scores by so many bits, so that a score is rounded once.
+const WEIGHT_BITS: u32 = 6;
+const WEIGHT_ONE: f32 = 16_777_216.0;
 const SATURATION_BITS: u32 = 24;
 const SATURATION_ONE: f32 = 16_777_216.0;
 
@@ -47,9 +53,9 @@ pub(crate) fn length_of(code: u8) -> u32 {
     (8 + step % 8) << (step / 8 + 4)
 }
 
-/// How much a term counts, by how many of the documents have it.
-pub(crate) fn weight(documents: usize, with_term: usize) -> u64 {
-    (idf(documents, with_term) * SCORE_ONE) as u64
+/// How much a term counts, by how many of the documents have it and how often it is asked for.
+pub(crate) fn weight(documents: usize, with_term: usize, asked: u32) -> u64 {
+    (idf(documents, with_term) * WEIGHT_ONE) as u64 * u64::from(asked)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts enter a logarithm")]
@@ -90,7 +96,7 @@ impl Saturation {
     #[inline]
     pub(crate) fn apply(&self, weight: u64, tf: u32, length_code: u8) -> u32 {
         let index = (tf & TF_MAX) as usize * 256 + usize::from(length_code);
-        ((weight * u64::from(self.0[index])) >> SATURATION_BITS) as u32
+        ((weight * u64::from(self.0[index])) >> (SATURATION_BITS + WEIGHT_BITS)) as u32
     }
 }
 
@@ -126,8 +132,10 @@ mod tests {
             for code in 0..=u8::MAX {
                 let exact = f64::from(idf(1_000_000, 3)) * f64::from(tf) * f64::from(K1 + 1.0)
                     / f64::from(tf as f32 + length_norm(length_of(code), 20.0));
-                let fixed = saturation.apply(weight(1_000_000, 3), tf, code);
+                let fixed = saturation.apply(weight(1_000_000, 3, 1), tf, code);
                 assert!((f64::from(score(fixed)) - exact).abs() < 1e-5);
+                let twice = saturation.apply(weight(1_000_000, 3, 2), tf, code);
+                assert!((f64::from(score(twice)) - 2.0 * exact).abs() < 1e-5);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::document::Key;
 use crate::index::Index;
 use crate::nearest;
 use crate::postings::List;
-use crate::text::query_terms;
+use crate::text::asked_terms;
 
 /// How often documents have the words of a query, and how common these are.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Evidence {
     /// How many documents there are.
     pub documents: usize,
     pub average_length: f32,
+    /// How often the query asks for each of its terms.
+    pub asked: Vec<u32>,
     /// In how many documents each term of the query is.
     pub held_by: Vec<usize>,
     /// For each key, in the order of the keys; nothing for one that is not there.
@@ -30,7 +32,7 @@ pub struct Occurrences {
 impl Index {
     /// What these documents hold of the query's words.
     pub fn evidence(&self, query: &str, keys: &[Key]) -> Evidence {
-        let terms = query_terms(query);
+        let (terms, asked): (Vec<_>, _) = asked_terms(query).into_iter().unzip();
         let lists: Vec<_> = terms
             .iter()
             .map(|term| self.lexicon().lookup(term).map(|id| self.lexicon().get(id)))
@@ -45,6 +47,7 @@ impl Index {
         Evidence {
             documents: self.len(),
             average_length: self.average_length(),
+            asked,
             held_by: lists.iter().map(|list| list.map_or(0, List::len)).collect(),
             items: keys.iter().map(item).collect(),
         }
@@ -76,6 +79,8 @@ mod tests {
         }
         let keys = [[0; 16], [1; 16], [2; 16], [9; 16]];
         let found = index.evidence("red boats", &keys);
+        assert_eq!(found.asked, [1, 1]);
+        assert_eq!(index.evidence("boat, red boats", &[]).asked, [2, 1]);
         assert_eq!((found.documents, found.held_by.as_slice()), (3, &[1, 2][..]));
         let counts = |item: &Option<Occurrences>| item.as_ref().map(|it| it.counts.clone());
         let counts: Vec<_> = found.items.iter().map(counts).collect();

@@ -57,4 +57,4 @@ pub use filter::{Clause, Filter, Selection};
 pub use index::Index;
 pub use kernels::cosine;
 pub use pieces::{Likeness, pack_pieces, piece_likeness};
-pub use text::{TextTerms, matched_words, query_terms};
+pub use text::{TextTerms, asked_terms, matched_words, query_terms};

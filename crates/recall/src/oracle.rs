@@ -51,9 +51,9 @@ impl Oracle {
             .map(|asked| asked.term)
             .collect();
         asked.sort();
-        asked.dedup();
         let mut scores = BTreeMap::new();
-        for term in asked {
+        for said in asked.chunk_by(|a, b| a == b) {
+            let (term, times) = (said[0].clone(), said.len() as f64);
             let df = documents.iter().filter(|(.., terms)| terms.contains(&term)).count() as f64;
             let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
             for (key, entry, terms) in &documents {
@@ -62,7 +62,8 @@ impl Oracle {
                 if tf > 0.0 && entry.passes(filter) {
                     let (k1, b) = (f64::from(K1), f64::from(B));
                     let norm = k1 * (1.0 - b + b * f64::from(length(terms)) / average.max(1.0));
-                    *scores.entry(*key).or_insert(0.0) += idf * tf * (k1 + 1.0) / (tf + norm);
+                    *scores.entry(*key).or_insert(0.0) +=
+                        times * idf * tf * (k1 + 1.0) / (tf + norm);
                 }
             }
         }

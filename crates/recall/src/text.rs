@@ -1,7 +1,7 @@
 //! What the index makes of a text, for those who keep words elsewhere and must agree with it.
 
 use crate::analysis::Analyzer;
-use crate::bm25::{TF_MAX, length_code, length_of};
+use crate::bm25::{OCCURRENCES_MAX, TERMS_MAX, TF_MAX, length_code, length_of};
 use crate::fold;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -36,6 +36,19 @@ pub fn query_terms(query: &str) -> Vec<String> {
     terms.sort_unstable();
     terms.dedup();
     terms
+}
+
+/// The terms that a query asks for, each once with how often it counts: what is said again in a long
+/// question is what it is about. The more terms there are, the less often each can count.
+pub fn asked_terms(query: &str) -> Vec<(String, u32)> {
+    let asked = Analyzer::default().query(&fold::normalise(query));
+    let mut counts = BTreeMap::<String, u32>::new();
+    for asked in asked {
+        *counts.entry(asked.term).or_default() += 1;
+    }
+    let distinct = u32::try_from(counts.len().clamp(1, TERMS_MAX)).unwrap_or(u32::MAX);
+    let most = OCCURRENCES_MAX / distinct;
+    counts.into_iter().map(|(term, count)| (term, count.min(most))).collect()
 }
 
 /// Which of the query's words, as they were written, a document has, by the terms it has.
@@ -79,5 +92,10 @@ mod tests {
         );
         assert_eq!(TextTerms::of("run ".repeat(100).as_str()).counts, [("run".to_owned(), TF_MAX)]);
         assert_eq!(query_terms("the runs, running"), ["run"]);
+        let asked = asked_terms("the runs, running, a walk");
+        assert_eq!(asked, [("run".to_owned(), 2), ("walk".to_owned(), 1)]);
+        let many: Vec<_> = (0..100).map(|n| format!("w{n} ").repeat(9)).collect();
+        let asked = asked_terms(&many.concat());
+        assert!(asked.len() == 100 && asked.iter().all(|(_, count)| *count == 4), "{asked:?}");
     }
 }

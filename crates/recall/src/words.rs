@@ -5,14 +5,13 @@
 //! but only looked up for documents that the others brought forward. The others are added up into
 //! a small array that stays in the first-level cache, which costs about a nanosecond a posting.
 
-use crate::analysis::Analyzer;
 use crate::bits;
 use crate::bm25::{self, Saturation, TERMS_MAX};
 use crate::document::Hit;
 use crate::filter::Selection;
-use crate::fold;
 use crate::index::Index;
 use crate::postings::{self, Bound, CHUNK, Chunk, List};
+use crate::text::asked_terms;
 use crate::top::Top;
 
 pub(crate) fn search(selection: &Selection<'_>, query: &str, k: usize) -> Vec<Hit> {
@@ -59,23 +58,20 @@ impl Part<'_> {
     }
 }
 
-/// The query's terms that occur at all, each once; if there are too many, the rarest.
+/// The query's terms that occur at all; if there are too many, the rarest.
 fn terms<'a>(index: &'a Index, query: &str) -> Vec<Term<'a>> {
-    let mut ids: Vec<u32> = Analyzer::default()
-        .query(&fold::normalise(query))
-        .iter()
-        .filter_map(|asked| index.lexicon().lookup(&asked.term))
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let mut lists: Vec<&List> = ids.into_iter().map(|id| index.lexicon().get(id)).collect();
+    let list = |(term, asked): (String, u32)| {
+        let id = index.lexicon().lookup(&term)?;
+        Some((index.lexicon().get(id), asked))
+    };
+    let mut lists: Vec<(&List, u32)> = asked_terms(query).into_iter().filter_map(list).collect();
     if lists.len() > TERMS_MAX {
-        lists.sort_by_key(|list| list.len());
+        lists.sort_by_key(|(list, _)| list.len());
         lists.truncate(TERMS_MAX);
     }
-    let term = |list: &'a List| Term {
+    let term = |(list, asked): (&'a List, u32)| Term {
         list,
-        weight: bm25::weight(index.len(), list.len()),
+        weight: bm25::weight(index.len(), list.len(), asked),
         cursor: 0,
         here: Part::Sparse(&[]),
         bound: 0,

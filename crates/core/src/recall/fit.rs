@@ -1,16 +1,14 @@
 //! How well memories fit a query, in numbers that mean the same whatever else is stored.
 //!
-//! Fusing measures memories by the best of them, which says nothing where none is about the
-//! query. Turns are weighed by themselves, and both share one answer. So a memory counts by how
-//! near it is in meaning, or by how much of the query's words it has and how surely entities lead
-//! to it, whichever speaks more for it. Nothing is left out here: what fits little goes behind.
+//! Memories are measured by the best of them, which says nothing where none is about the query.
+//! Turns are weighed by themselves, and both share one answer. So a memory counts by how near it is
+//! in meaning, or by how much of the query's words it has and how surely entities lead to it,
+//! whichever speaks more for it. Nothing is left out here: what fits little goes behind. And nothing
+//! is put in another order, which the features alone decide.
 
-use std::collections::HashMap;
-
-use uuid::Uuid;
-
-use super::search::{Quest, Searches};
-use super::{Hit, ItemKind, Technique, WordEvidence};
+use super::search::Quest;
+use super::weigh::{Candidates, Weighed};
+use super::{ItemKind, WordEvidence};
 use crate::Mnemic;
 use crate::error::Result;
 
@@ -56,45 +54,43 @@ impl Signs {
 }
 
 impl Mnemic {
-    /// Of each of these memories, in their order.
+    /// Of each of these memories, which are in order. Where turns are asked for, they tell with the
+    /// memories which words say much.
     pub(super) async fn fits(
         &self,
         quest: &Quest<'_>,
-        searches: &Searches,
-        ids: &[Uuid],
+        candidates: &Candidates,
+        weighed: &[Weighed],
     ) -> Result<Vec<f64>> {
-        let lists = searches.lists();
-        let by = |technique| by_id(&lists, technique);
-        let (words, near) = (by(Technique::Words), by(Technique::Vectors));
-        let about = by(Technique::Entities);
-        let shares = if words.is_empty() {
-            vec![0.0; ids.len()]
-        } else {
-            self.word_shares(quest, ids).await?
+        let words = match &candidates.words {
+            Some(memories) if quest.clue.is_some() => {
+                let (scope, query) = (quest.scope, &quest.request.query);
+                let turns = self.store.word_evidence(scope, ItemKind::Turn, query, &[]).await?;
+                shares(memories, &turns)
+            }
+            Some(memories) => shares(memories, &WordEvidence::default()),
+            None => vec![],
         };
-        let fit = |(id, words): (&Uuid, f64)| {
-            let (cosine, entities) = (near.get(id).copied(), about.get(id).copied());
-            Signs { cosine, words, entities: entities.map_or(0.0, f64::from) }.fit()
+        let fit = |weighed: &Weighed| {
+            let place = weighed.place;
+            let cosine =
+                candidates.cosines.as_ref().and_then(|it| it.get(place).copied().flatten());
+            let words = words.get(place).copied().unwrap_or(0.0);
+            let entities = candidates.entities.get(place).copied().unwrap_or(0.0);
+            Signs { cosine, words, entities }.fit()
         };
-        Ok(ids.iter().zip(shares).map(fit).collect())
-    }
-
-    /// Where turns are asked for, they tell with the memories which words say much.
-    async fn word_shares(&self, quest: &Quest<'_>, ids: &[Uuid]) -> Result<Vec<f64>> {
-        let (scope, query) = (quest.scope, &quest.request.query);
-        let memories = self.store.word_evidence(scope, ItemKind::Memory, query, ids);
-        if quest.clue.is_none() {
-            return Ok(shares(&memories.await?, &WordEvidence::default()));
-        }
-        let turns = self.store.word_evidence(scope, ItemKind::Turn, query, &[]);
-        let (memories, turns) = tokio::try_join!(memories, turns)?;
-        Ok(shares(&memories, &turns))
+        Ok(in_order(weighed.iter().map(fit).collect()))
     }
 }
 
-fn by_id(lists: &[(Technique, &[Hit])], technique: Technique) -> HashMap<Uuid, f32> {
-    let of_it = lists.iter().filter(|(found_by, _)| *found_by == technique);
-    of_it.flat_map(|(_, hits)| hits.iter().map(|hit| (hit.id, hit.score))).collect()
+/// What goes before others fits at least as well as they do.
+fn in_order(mut fits: Vec<f64>) -> Vec<f64> {
+    let mut least = 0.0;
+    for fit in fits.iter_mut().rev() {
+        least = fit.max(least);
+        *fit = least;
+    }
+    fits
 }
 
 /// How much of the query's words each memory has. A rare word counts more than a common one, and
@@ -125,6 +121,7 @@ mod tests {
         WordEvidence {
             documents,
             average_length: 5.0,
+            asked: vec![1; held_by.len()],
             held_by: held_by.to_vec(),
             items: items.iter().map(held).collect(),
         }
@@ -180,6 +177,11 @@ mod tests {
         assert!(found[0] < 0.1, "a turn has the word that matters: {found:?}");
         let damaged = evidence(4, &[1, 0], &[&[]]);
         assert_eq!(shares(&damaged, &said), [0.0]);
+    }
+
+    #[test]
+    fn what_goes_before_fits_as_well_as_what_goes_behind() {
+        assert_eq!(in_order(vec![0.5, 0.9, 0.2, 0.3]), [0.9, 0.9, 0.3, 0.3]);
     }
 
     fn none() -> WordEvidence {

@@ -1,5 +1,5 @@
-//! Rank fusion and the factors that weigh a memory. All numbers of the ranking stand here, but for
-//! those of how well a memory fits.
+//! Rank fusion, which chooses what is weighed, and the factors that weigh a memory beside what it
+//! has to do with the query.
 
 use std::collections::HashMap;
 
@@ -108,9 +108,11 @@ pub(super) fn found_by(lists: &[(Technique, &[Hit])], id: Uuid) -> Vec<Found> {
     lists.iter().filter_map(find).collect()
 }
 
-/// What a memory's own properties do to its score, and how well it fits.
+/// What a memory has to do with the query, and what its own properties do to its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factors {
+    /// What its features add up to, as a share of what those of the best memory do.
+    pub relevance: f64,
     pub temporal: f64,
     pub recency: f64,
     pub weight: f64,
@@ -127,11 +129,12 @@ impl Factors {
         memory: &Memory,
         temporal: Option<Temporal>,
         now: Timestamp,
-        fit: f64,
+        (relevance, fit): (f64, f64),
     ) -> Self {
         let age_days = now.duration_since(memory.created_at).as_secs_f64().max(0.0) / 86_400.0;
         let halved = 0.5_f64.powf(age_days / RECENCY_HALF_LIFE_DAYS);
         Self {
+            relevance,
             temporal: match temporal {
                 Some(Temporal::Current) => CURRENT,
                 Some(Temporal::Past) => PAST,
@@ -147,8 +150,8 @@ impl Factors {
     }
 
     pub fn product(&self) -> f64 {
-        let Self { temporal, recency, weight, confidence, kind, pinned, fit } = self;
-        temporal * recency * weight * confidence * kind * pinned * fit
+        let Self { relevance, temporal, recency, weight, confidence, kind, pinned, fit } = self;
+        relevance * temporal * recency * weight * confidence * kind * pinned * fit
     }
 }
 

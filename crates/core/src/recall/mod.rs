@@ -5,16 +5,20 @@
 //! missing or fails is named in the answer and the others serve.
 
 mod beside;
+mod confidence;
 mod entity;
 mod evidence;
 mod expand;
+mod feature;
 mod filter;
 mod fit;
 pub(crate) mod fuse;
 mod item;
 mod names;
+mod piece;
 mod search;
 mod turn;
+mod weigh;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -42,12 +46,13 @@ use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
 pub use entity::{Entity, Matched, Neighbour, Sight, Through};
 pub use evidence::{Held, WordEvidence};
+pub use feature::Feature;
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
 pub use item::ItemKind;
 pub(crate) use search::QueryVector;
 use search::{Quest, Searches};
-pub use turn::{Feature, RecalledTurn, WhyTurn};
+pub use turn::{RecalledTurn, WhyTurn};
 
 pub const LIMIT_DEFAULT: usize = 10;
 pub const LIMIT_MAX: usize = 100;
@@ -120,7 +125,7 @@ pub struct RecallRequest {
     pub include: Option<Vec<Part>>,
     /// Absent, all of them.
     pub techniques: Option<Vec<Technique>>,
-    /// What turns are not weighed by: to see what a feature is good for.
+    /// What turns and memories are not weighed by: to see what a feature is good for.
     pub without: Vec<Feature>,
     pub explain: bool,
 }
@@ -144,6 +149,9 @@ pub struct Bundle {
     pub user: Option<UserProfile>,
     /// What tends to happen: failures first, then by confidence.
     pub patterns: Vec<ShownPattern>,
+    /// How sure it is, 0 to 1, that the answer is in memory at all: the greater of what memories and
+    /// turns tell. 0 where there is nothing, or neither was asked for.
+    pub confidence: f64,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
@@ -165,6 +173,8 @@ pub struct Recalled {
 pub struct Why {
     pub found_by: Vec<Found>,
     pub matched_words: Vec<String>,
+    /// What each feature added to its relevance or took from it.
+    pub shares: Vec<(Feature, f64)>,
     pub factors: Factors,
 }
 
@@ -275,14 +285,12 @@ impl Mnemic {
         if let Some(failure) = searches.take_failure() {
             return Err(failure);
         }
-        let mut items = self.weigh(&quest, &searches).await?;
-        self.conceal(principal, items.iter_mut().map(|(item, _)| &mut item.memory).collect())
-            .await?;
+        let (mut items, confidence) = self.weigh(&quest, &searches).await?;
+        self.conceal(principal, items.iter_mut().map(|item| &mut item.memory).collect()).await?;
         if request.explain {
             self.explain(scope, request, &searches, &mut items).await?;
         }
-        let mut items: Vec<_> = items.into_iter().map(|(recalled, _)| recalled).collect();
-        let mut turns = searches.take_turns();
+        let (mut turns, confidence_in_turns) = searches.take_turns();
         cut(&mut items, &mut turns, limit);
         let beside = self.beside(&quest, always, &items, &searches.entities).await;
         if !request.includes(Part::Entities) {
@@ -295,6 +303,7 @@ impl Mnemic {
         Ok(Bundle {
             items,
             turns,
+            confidence: confidence.max(confidence_in_turns),
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
             entities: searches.entities,
@@ -356,44 +365,43 @@ impl Mnemic {
         degraded
     }
 
-    async fn weigh(
-        &self,
-        quest: &Quest<'_>,
-        searches: &Searches,
-    ) -> Result<Vec<(Recalled, Factors)>> {
-        let Quest { principal, scope, limit, .. } = *quest;
-        // Twice as many as wanted are weighed, since weighing can change the order.
-        let mut fused = fuse::fuse(&searches.lists());
-        fused.truncate(fuse::weighed_count(limit));
-        let ids: Vec<_> = fused.iter().map(|f| f.id).collect();
-        let found: Vec<_> = ids.iter().copied().map(MemoryId).collect();
+    /// The best memories, and how sure it is that the answer is among them at all.
+    async fn weigh(&self, quest: &Quest<'_>, searches: &Searches) -> Result<(Vec<Recalled>, f64)> {
+        let Quest { principal, scope, request, limit, now, .. } = *quest;
+        let candidates = self.memory_candidates(quest, searches).await?;
+        let mut weighed = candidates.weigh();
+        let signs = candidates.signs(&weighed);
+        let best = weighed.first().map_or(0.0, |first| first.score);
+        // Twice as many as wanted are read, since what they are themselves can change the order.
+        weighed.truncate(fuse::weighed_count(limit));
+        let ids: Vec<_> = weighed.iter().map(|it| MemoryId(candidates.ids[it.place])).collect();
         let (memories, fits) = tokio::try_join!(
-            self.store.lookup_memories(scope, &found),
-            self.fits(quest, searches, &ids)
+            self.store.lookup_memories(scope, &ids),
+            self.fits(quest, &candidates, &weighed)
         )?;
-        let now = self.clock.now();
-        let mut items: Vec<_> = memories
-            .into_iter()
+        let mut memories: HashMap<_, _> = memories.into_iter().map(|it| (it.id, it)).collect();
+        let found = ids.iter().zip(weighed).zip(fits).filter_map(|((id, it), fit)| {
+            let memory = memories.remove(id)?;
             // One may have been deleted, or moved to another domain, since it was found.
-            .filter(|memory| memory.deleted_at.is_none() && principal.may_read(memory))
-            .filter_map(|memory| {
-                let (base, fit) = fused.iter().zip(&fits).find(|(f, _)| f.id == memory.id.0)?;
+            let there = memory.deleted_at.is_none() && principal.may_read(&memory);
+            there.then(|| {
                 let temporal = memory.tense(now);
-                let factors = Factors::of(&memory, temporal, now, *fit);
-                let score = base.score * factors.product();
-                Some((Recalled { memory, temporal, score, why: None }, factors))
+                let relevance = if best > 0.0 { it.score.max(0.0) / best } else { 1.0 };
+                let factors = Factors::of(&memory, temporal, now, (relevance, fit));
+                let why = request.explain.then(|| Why::new(it.shares, factors));
+                Recalled { memory, temporal, score: factors.product(), why }
             })
-            .collect();
-        items.sort_by(|(a, _), (b, _)| {
-            b.score.total_cmp(&a.score).then_with(|| b.memory.id.cmp(&a.memory.id))
         });
+        let mut items: Vec<_> = found.collect();
+        // Of equal ones, the order is that of what they have to do with the query.
+        items.sort_by(|a, b| b.score.total_cmp(&a.score));
         // A fact and its copy in another channel are one answer: the better placed.
         let mut told: HashMap<String, String> = HashMap::new();
-        items.retain(|(Recalled { memory: Memory { content, channel, .. }, .. }, _)| {
+        items.retain(|Recalled { memory: Memory { content, channel, .. }, .. }| {
             told.entry(content.clone()).or_insert_with(|| channel.clone()) == channel
         });
         items.truncate(limit);
-        Ok(items)
+        Ok((items, signs.map_or(0.0, |signs| signs.confidence())))
     }
 
     async fn explain(
@@ -401,18 +409,23 @@ impl Mnemic {
         scope: Scope,
         request: &RecallRequest,
         searches: &Searches,
-        items: &mut [(Recalled, Factors)],
+        items: &mut [Recalled],
     ) -> Result<()> {
-        let ids: Vec<_> = items.iter().map(|(item, _)| item.memory.id.0).collect();
+        let ids: Vec<_> = items.iter().map(|item| item.memory.id.0).collect();
         let words = self.store.matched_words(scope, &request.query, &ids).await?;
-        for ((item, factors), matched_words) in items.iter_mut().zip(words) {
-            item.why = Some(Why {
-                found_by: found_by(searches, item.memory.id.0),
-                matched_words,
-                factors: *factors,
-            });
+        for (item, matched_words) in items.iter_mut().zip(words) {
+            if let Some(why) = &mut item.why {
+                why.found_by = found_by(searches, item.memory.id.0);
+                why.matched_words = matched_words;
+            }
         }
         Ok(())
+    }
+}
+
+impl Why {
+    fn new(shares: Vec<(Feature, f64)>, factors: Factors) -> Self {
+        Self { found_by: vec![], matched_words: vec![], shares, factors }
     }
 }
 

@@ -52,6 +52,8 @@ impl Quest<'_> {
 pub(crate) struct QueryVector {
     pub embedder: Arc<dyn Embedder>,
     pub vector: Vec<f32>,
+    /// Its pieces, where the model tells them.
+    pub own_pieces: Vec<f32>,
     /// As turns are searched with: without the names of those who speak in them.
     pub of_turns: Vec<f32>,
     /// The pieces of that, where the model tells them.
@@ -100,23 +102,30 @@ pub(super) struct Searches {
 }
 
 impl Searches {
-    /// What was said; why it could not be searched is kept for the answer.
-    pub(super) fn take_turns(&mut self) -> Vec<RecalledTurn> {
+    /// What was said, and how sure it is that the answer is there; why it could not be searched is
+    /// kept for the answer.
+    pub(super) fn take_turns(&mut self) -> (Vec<RecalledTurn>, f64) {
         match self.turns.take() {
             Some(Ok(turns)) => {
                 // What memories lack for the same reason is said already.
                 if self.done.iter().all(|search| search.failure.is_none()) {
                     self.partly.extend(turns.degraded);
                 }
-                turns.found
+                (turns.found, turns.confidence)
             }
             Some(Err(e)) => {
                 tracing::warn!(error = %e, "recall goes on without turns");
                 self.partly.push(format!("turns: {e}"));
-                vec![]
+                (vec![], 0.0)
             }
-            None => vec![],
+            None => (vec![], 0.0),
         }
+    }
+
+    /// Whether a technique searched and did not fail.
+    pub(super) fn served(&self, technique: Technique) -> bool {
+        let mut of_it = self.done.iter().filter(|search| search.technique == technique);
+        of_it.any(|search| search.failure.is_none())
     }
 
     pub(super) fn lists(&self) -> Vec<(Technique, &[Hit])> {
@@ -269,8 +278,10 @@ impl Mnemic {
             embedder.see_question(question),
             self.fill.settled(scope, FRESHNESS_WAIT),
         );
-        let SeenQuestion { whole, words: Seen { vector: of_turns, pieces } } = seen?;
-        Ok(QueryVector { embedder, vector: whole, of_turns, pieces })
+        let SeenQuestion { whole, words } = seen?;
+        let Seen { vector, pieces: own_pieces } = whole;
+        let Seen { vector: of_turns, pieces } = words;
+        Ok(QueryVector { embedder, vector, own_pieces, of_turns, pieces })
     }
 
     async fn memories_near(&self, quest: &Quest<'_>, query: &QueryVector) -> Result<Vec<Hit>> {

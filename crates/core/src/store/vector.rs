@@ -56,6 +56,13 @@ pub trait VectorStore {
         stamp: &ModelStamp,
         vectors: Vec<Embedded>,
     ) -> Result<()>;
+    /// The vectors of these records; nothing for one that has none.
+    async fn vectors_of(
+        &self,
+        scope: Scope,
+        stamp: &ModelStamp,
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<Vec<f32>>>>;
     /// How near a query's pieces come to those of each of these records; nothing for one that has
     /// none.
     async fn piece_likeness(

@@ -24,7 +24,7 @@ pub struct RecallArgs {
     /// Search by these only: words, vectors, entities
     #[arg(long = "technique", value_name = "TECHNIQUE", value_enum)]
     pub techniques: Vec<TechniqueArg>,
-    /// Weigh turns without these features, such as speaker or `words_near`
+    /// Weigh turns and memories without these features, such as speaker or pieces
     #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
     pub without: Vec<Feature>,
     /// Say why each item is there

@@ -52,6 +52,9 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
     }
     if found.items.is_empty() {
         output::note("nothing found");
+    } else {
+        let sure = found.confidence;
+        output::note(&format!("confidence that the answer is there at all: {sure:.2} of 1"));
     }
     for item in &found.items {
         show(item);
@@ -107,9 +110,9 @@ fn show(item: &RecallItem) {
     }
     let Some(f) = &why.factors else { return };
     output::line(&format!(
-        "         factors: temporal {:.2}, recency {:.2}, weight {:.2}, confidence {:.2}, \
-         kind {:.2}, pinned {:.2}, fit {:.2}",
-        f.temporal, f.recency, f.weight, f.confidence, f.kind, f.pinned, f.fit
+        "         factors: relevance {:.2}, temporal {:.2}, recency {:.2}, weight {:.2}, \
+         confidence {:.2}, kind {:.2}, pinned {:.2}, fit {:.2}",
+        f.relevance, f.temporal, f.recency, f.weight, f.confidence, f.kind, f.pinned, f.fit
     ));
 }
 

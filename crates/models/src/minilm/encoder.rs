@@ -67,7 +67,7 @@ pub(crate) struct Sight {
     /// Without what stands aside.
     pub(crate) own: Seen,
     /// With it; nothing, where nothing does.
-    pub(crate) whole: Option<Vec<f32>>,
+    pub(crate) whole: Option<Seen>,
 }
 
 /// Memory that is kept from one pass to the next.
@@ -104,8 +104,8 @@ impl Encoder {
         Ok(Self { arch, words, positions, norm, layers })
     }
 
-    /// Each text as the model sees it, with the pieces that are told. `between_layers` is called five times, so that whoever runs a long
-    /// batch can let something urgent pass.
+    /// Each text as the model sees it, with the pieces that are told. `between_layers` is called
+    /// five times, so that whoever runs a long batch can let something urgent pass.
     pub(crate) fn forward(
         &self,
         texts: &[Tokens],
@@ -142,25 +142,30 @@ impl Encoder {
             .iter()
             .map(|text| {
                 // The sum has the direction of the mean, and only the direction is kept.
-                let (mut vector, mut pieces) = (vec![0.0; HIDDEN], Vec::new());
-                for (&id, row) in text.ids[..text.own()].iter().zip(rows.by_ref()) {
-                    add(&mut vector, row);
+                let mut own = Seen { vector: vec![0.0; HIDDEN], pieces: Vec::new() };
+                let tell = |id: u32, row: &[f32], pieces: &mut Vec<f32>| {
                     if told(id) {
                         let place = pieces.len();
                         pieces.extend_from_slice(row);
                         normalise(self.arch, &mut pieces[place..]);
                     }
+                };
+                let (ids, aside) = text.ids.split_at(text.own());
+                for (&id, row) in ids.iter().zip(rows.by_ref()) {
+                    add(&mut own.vector, row);
+                    tell(id, row, &mut own.pieces);
                 }
-                let whole = (text.aside > 0).then(|| {
-                    let mut whole = vector.clone();
-                    for row in rows.by_ref().take(text.aside) {
-                        whole.iter_mut().zip(row).for_each(|(sum, x)| *sum += ASIDE_WEIGHT * x);
+                let whole = (!aside.is_empty()).then(|| {
+                    let Seen { mut vector, mut pieces } = own.clone();
+                    for (&id, row) in aside.iter().zip(rows.by_ref()) {
+                        vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += ASIDE_WEIGHT * x);
+                        tell(id, row, &mut pieces);
                     }
-                    normalise(self.arch, &mut whole);
-                    whole
+                    normalise(self.arch, &mut vector);
+                    Seen { vector, pieces }
                 });
-                normalise(self.arch, &mut vector);
-                Sight { own: Seen { vector, pieces }, whole }
+                normalise(self.arch, &mut own.vector);
+                Sight { own, whole }
             })
             .collect()
     }

@@ -36,6 +36,8 @@ pub(super) fn recalled(found: &RecallResponse) -> String {
         }
     } else {
         let _ = writeln!(text, "{DATA} Cite what you use as [mem:<id>].");
+        let sure = found.confidence;
+        let _ = writeln!(text, "Confidence that the answer is here at all: {sure:.2} of 1.");
     }
     let section = |text: &mut String, heading: &str, wanted: KindWire| {
         let mut lines = found.items.iter().filter(|item| item.kind == Some(wanted)).peekable();
@@ -324,6 +326,7 @@ mod tests {
             policies: vec![],
             user: None,
             patterns: vec![],
+            confidence: 0.375,
             degraded,
             took_ms: 1.0,
             techniques: None,
@@ -343,6 +346,7 @@ mod tests {
         assert!(place("suggestions") < place("perhaps tabs"));
         assert!(text.contains("[mem:00000000-0000-0000-0000-000000000002] \"we indent"));
         assert!(!text.contains("Incomplete"));
+        assert!(text.contains("is here at all: 0.38 of 1"), "{text}");
     }
 
     #[test]

@@ -128,7 +128,7 @@ pub struct RecallRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1)]
     pub techniques: Option<Vec<TechniqueWire>>,
-    /// Features that turns are not weighed by, named as `why.features` names them, such as
+    /// Features that turns and memories are not weighed by, named as `why.features` names them, such as
     /// `speaker`: to see what each is good for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>)]
@@ -202,6 +202,12 @@ pub struct RecallResponse {
     /// What tends to happen when agents act on what the query is about: failures first.
     #[serde(default)]
     pub patterns: Vec<PatternResponse>,
+    /// How sure it is, 0 to 1, that the answer is in memory at all, be it in a memory or a turn; 0
+    /// where nothing was found. Calibrated for talks of two people; elsewhere it puts questions in
+    /// order.
+    #[serde(default)]
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    pub confidence: f64,
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
     pub took_ms: f64,
@@ -262,7 +268,7 @@ pub struct WhyWire {
     /// Of a memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factors: Option<FactorsWire>,
-    /// Of a turn: what each feature added to its score, or took from it.
+    /// What each feature added to a turn's score or to a memory's relevance, or took from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<FeatureWire>,
 }
@@ -285,9 +291,12 @@ pub struct FoundWire {
     pub through: Vec<ThroughWire>,
 }
 
-/// What the item's own properties, and how well it fits, multiplied its score by.
+/// What a memory's score is the product of.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
 pub struct FactorsWire {
+    /// What its features add up to, as a share of what those of the best memory do.
+    #[serde(default)]
+    pub relevance: f64,
     pub temporal: f64,
     pub recency: f64,
     pub weight: f64,
@@ -322,6 +331,7 @@ impl From<Bundle> for RecallResponse {
             policies: bundle.policies.into_iter().map(Into::into).collect(),
             user: bundle.user.map(Into::into),
             patterns: bundle.patterns.into_iter().map(Into::into).collect(),
+            confidence: bundle.confidence,
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,
@@ -384,15 +394,11 @@ impl From<RecalledTurn> for RecallItem {
 
 impl From<WhyTurn> for WhyWire {
     fn from(why: WhyTurn) -> Self {
-        let share = |(feature, share): (Feature, f64)| FeatureWire {
-            feature: feature.as_str().to_owned(),
-            share,
-        };
         Self {
             found_by: why.found_by.into_iter().map(Into::into).collect(),
             matched_words: vec![],
             factors: None,
-            features: why.shares.into_iter().map(share).collect(),
+            features: why.shares.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -403,8 +409,14 @@ impl From<Why> for WhyWire {
             found_by: why.found_by.into_iter().map(Into::into).collect(),
             matched_words: why.matched_words,
             factors: Some(why.factors.into()),
-            features: vec![],
+            features: why.shares.into_iter().map(Into::into).collect(),
         }
+    }
+}
+
+impl From<(Feature, f64)> for FeatureWire {
+    fn from((feature, share): (Feature, f64)) -> Self {
+        Self { feature: feature.as_str().to_owned(), share }
     }
 }
 
@@ -418,8 +430,9 @@ impl From<Found> for FoundWire {
 
 impl From<Factors> for FactorsWire {
     fn from(factors: Factors) -> Self {
-        let Factors { temporal, recency, weight, confidence, kind, pinned, fit } = factors;
-        Self { temporal, recency, weight, confidence, kind, pinned, fit }
+        let Factors { relevance, temporal, recency, weight, confidence, kind, pinned, fit } =
+            factors;
+        Self { relevance, temporal, recency, weight, confidence, kind, pinned, fit }
     }
 }
 

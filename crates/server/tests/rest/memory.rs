@@ -51,6 +51,12 @@ async fn a_memory_is_recalled_when_its_write_returns() {
     let bundle = house.post("/v1/workspaces/current/recall", &ask).await.expect(200);
     assert_eq!(bundle["items"][0]["id"], made["id"]);
     assert_eq!(bundle["items"][0]["why"]["found_by"][0]["technique"], "words");
+    assert_eq!(bundle["items"][0]["why"]["features"][0]["feature"], "words");
+    assert_eq!(bundle["items"][0]["why"]["factors"]["relevance"], 1.0);
+    let sure = |bundle: &serde_json::Value| bundle["confidence"].as_f64().unwrap();
+    let ask = json!({"query": "which submarine is for sale"});
+    let other = house.post("/v1/workspaces/current/recall", &ask).await.expect(200);
+    assert!(sure(&bundle) > sure(&other) && sure(&bundle) < 1.0, "{bundle} {other}");
     assert!(bundle["degraded"][0].as_str().unwrap().contains("vectors"), "{bundle}");
 }
 

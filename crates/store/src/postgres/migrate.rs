@@ -49,6 +49,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(26, "0026", "action_session"),
     migration!(27, "0027", "pattern_note"),
     migration!(28, "0028", "vector_pieces"),
+    migration!(29, "0029", "memory_pieces"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -68,14 +68,15 @@ impl SearchEngine for PostgresEngine {
         query: &str,
         ids: &[Uuid],
     ) -> Result<WordEvidence> {
-        let terms = mnemic_recall::query_terms(query);
+        let (terms, asked): (Vec<_>, _) = mnemic_recall::asked_terms(query).into_iter().unzip();
         let [commonness, occurrences, lengths] = words::evidence_questions(kind, &terms, ids);
         let (commonness, occurrences, lengths) = tokio::try_join!(
             self.last(scope, [commonness]),
             self.last(scope, [occurrences]),
             self.last(scope, [lengths]),
         )?;
-        words::evidence(&terms, ids, &[commonness, occurrences, lengths])
+        let found = words::evidence(&terms, ids, &[commonness, occurrences, lengths])?;
+        Ok(WordEvidence { asked, ..found })
     }
 
     async fn cosines(

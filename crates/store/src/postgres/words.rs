@@ -5,7 +5,7 @@
 //! before row-level security has spoken. A plain index over workspace and term may. Terms are
 //! made by the embedded index's own analysis, so both engines find the same.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, WordEvidence};
 use mnemic_core::{Code, Error, Result};
@@ -187,16 +187,17 @@ static SEARCH_SETTINGS: Statement = Statement::workspace(
 /// Each row says how many postings there were.
 ///
 /// Scores are summed as whole numbers, so that equal texts have equal scores in whatever order
-/// their words are met. `$13` has the terms, `$14` is how many of the rarest count, `$15` and
+/// their words are met; so fine that a word can count as often as one may and still fits. `$13` has the terms with how often each is asked for, `$14` is how many of the rarest count, `$15` and
 /// `$16` are the constants of BM25. What a posting does not change is computed once for its term.
 /// `OFFSET 0` keeps the planner to the index, whatever it believes of a term's postings.
 macro_rules! search {
     ($kind:ident, $table:literal, $id:literal) => {
         Statement::workspace(concat!("words.search_", stringify!($kind)), concat!(
         "WITH held AS MATERIALIZED (
-             SELECT t.term, t.documents FROM word_terms t
+             SELECT t.term, t.documents, CAST(CAST($13 AS jsonb) ->> t.term AS integer) AS times
+             FROM word_terms t
              WHERE t.workspace_id = $1 AND t.kind = '", stringify!($kind), "'
-               AND t.term = ANY (ARRAY(SELECT jsonb_array_elements_text($13)))
+               AND t.term = ANY (ARRAY(SELECT jsonb_object_keys($13)))
              ORDER BY t.documents, t.term LIMIT $14
          ), totals AS MATERIALIZED (
              SELECT s.documents, greatest(
@@ -204,7 +205,7 @@ macro_rules! search {
              FROM word_statistics s
              WHERE s.workspace_id = $1 AND s.kind = '", stringify!($kind), "'
          ), asked AS MATERIALIZED (
-             SELECT held.term, 1048576 * (CAST($15 AS double precision) + 1) * ln(
+             SELECT held.term, 131072 * held.times * (CAST($15 AS double precision) + 1) * ln(
                         1 + greatest(
                             totals.documents - held.documents + CAST(0.5 AS double precision), 0)
                         / (held.documents + 0.5)) AS weight,
@@ -212,7 +213,7 @@ macro_rules! search {
                     $15 * $16 / totals.length AS norm_by_length
              FROM held CROSS JOIN totals
          )
-         SELECT ranked.item_id, ranked.score / CAST(1048576 AS double precision) AS score,
+         SELECT ranked.item_id, ranked.score / CAST(131072 AS double precision) AS score,
                 (SELECT CAST(sum(held.documents) AS bigint) FROM held) AS postings
          FROM (
              SELECT posting.item_id, sum(posting.score) AS score
@@ -384,7 +385,7 @@ type Change = (&'static Statement, Vec<Value>);
 /// What is asked for.
 pub(super) struct Asked<'a> {
     statement: &'static Statement,
-    terms: Vec<String>,
+    terms: BTreeMap<String, u32>,
     filter: &'a SearchFilter,
     limit: usize,
 }
@@ -402,7 +403,7 @@ impl<'a> Asked<'a> {
             ItemKind::Turn => &SEARCH_TURNS,
             ItemKind::Node | ItemKind::Strategy | ItemKind::Intent => return None,
         };
-        let terms = mnemic_recall::query_terms(query);
+        let terms: BTreeMap<_, _> = mnemic_recall::asked_terms(query).into_iter().collect();
         (!terms.is_empty()).then_some(Self { statement, terms, filter, limit })
     }
 

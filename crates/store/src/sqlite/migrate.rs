@@ -53,6 +53,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(26, "0026", "action_session"),
     migration!(27, "0027", "pattern_note"),
     migration!(28, "0028", "vector_pieces"),
+    migration!(29, "0029", "memory_pieces"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -96,6 +96,7 @@ impl SearchEngine for EmbeddedEngine {
             WordEvidence {
                 documents: found.documents as u64,
                 average_length: f64::from(found.average_length),
+                asked: found.asked,
                 held_by: found.held_by.iter().map(|&documents| documents as u64).collect(),
                 items: found.items.into_iter().map(held).collect(),
             }

@@ -152,6 +152,10 @@ pub(crate) fn erase_of(id: Uuid) -> Step {
     Step::new(&ERASE_OF, values![id])
 }
 
+pub(crate) fn vector_from_row(row: &Row) -> Result<(Uuid, Vec<f32>)> {
+    Ok((row.uuid("item_id")?, row.vector("vector")?))
+}
+
 pub(crate) fn pieces_from_row(row: &Row) -> Result<(Uuid, Vec<u8>)> {
     Ok((row.uuid("item_id")?, row.bytes("pieces")?.to_vec()))
 }

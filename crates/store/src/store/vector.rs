@@ -58,6 +58,18 @@ impl<E: SearchEngine> VectorStore for EngineStore<E> {
         self.engine.write(own(scope), batch).await.map(drop)
     }
 
+    async fn vectors_of(
+        &self,
+        scope: Workspaced,
+        stamp: &ModelStamp,
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<Vec<f32>>>> {
+        let params = ids.iter().map(|id| values![*id, stamp.key()]).collect();
+        let found = self.each(own(scope), &vector::LOOKUP, params, vector::vector_from_row).await?;
+        let mut found: HashMap<_, _> = found.into_iter().collect();
+        Ok(ids.iter().map(|id| found.remove(id)).collect())
+    }
+
     async fn piece_likeness(
         &self,
         scope: Workspaced,

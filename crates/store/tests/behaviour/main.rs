@@ -39,6 +39,7 @@ mod place;
 mod profile;
 mod promotion;
 mod recall;
+mod relevance;
 mod replay;
 mod review;
 mod rollup;
@@ -100,6 +101,15 @@ macro_rules! behaviour {
                 what_fits_goes_first_be_it_a_turn_or_a_memory
                 an_answer_begins_with_what_fits
                 an_explanation_says_how_well_a_memory_fits
+            }
+            behaviour! { in relevance, $open:
+                words_alone_rank_memories_as_their_search_does
+                a_word_that_is_asked_twice_counts_twice
+                memories_are_weighed_by_their_pieces
+                every_share_of_a_memory_can_be_left_out
+                what_was_never_told_gets_less_confidence
+                what_the_other_one_said_gets_less_confidence
+                of_an_empty_memory_nothing_is_expected
             }
             behaviour! { in episode, $open:
                 old_turns_become_an_episode

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mnemic_core::embed::{Embedder, ModelStamp, Purpose};
+use mnemic_core::embed::{Embedder, ModelStamp, Purpose, Seen};
 use mnemic_core::{Code, Error, Result};
 use tokio::sync::Semaphore;
 
@@ -71,6 +71,26 @@ impl Embedder for HashModel {
 
     async fn embed(&self, texts: Vec<String>, _: Purpose) -> Result<Vec<Vec<f32>>> {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+}
+
+/// A model that tells pieces: each word of a text, by itself.
+pub(crate) struct Telling(pub(crate) HashModel);
+
+#[async_trait]
+impl Embedder for Telling {
+    fn stamp(&self) -> &ModelStamp {
+        self.0.stamp()
+    }
+
+    async fn embed(&self, texts: Vec<String>, purpose: Purpose) -> Result<Vec<Vec<f32>>> {
+        self.0.embed(texts, purpose).await
+    }
+
+    async fn see(&self, texts: Vec<String>, _: Purpose) -> Result<Vec<Seen>> {
+        let pieces = |text: &String| text.split(' ').flat_map(|it| self.0.vector(it)).collect();
+        let see = |text: &String| Seen { vector: self.0.vector(text), pieces: pieces(text) };
+        Ok(texts.iter().map(see).collect())
     }
 }
 

@@ -11,13 +11,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
 pub(super) use clue::Clue;
-pub use rank::Feature;
 use rank::{Candidates, Ranked};
 use window::REACH;
 
+use super::confidence::{Signs, best_three};
+use super::evidence::Shares;
 use super::search::Quest;
 use super::{
-    FOUND_PER_TECHNIQUE, Found, Hit, ItemKind, Part, SearchFilter, Technique, WordEvidence, fuse,
+    FOUND_PER_TECHNIQUE, Feature, Found, Hit, ItemKind, Part, SearchFilter, Technique,
+    WordEvidence, fuse, piece,
 };
 use crate::Mnemic;
 use crate::conversation::Turn;
@@ -60,6 +62,8 @@ pub struct WhyTurn {
 /// What was found of turns, and what could not serve.
 pub(super) struct Turns {
     pub found: Vec<RecalledTurn>,
+    /// How sure it is that the answer is in a turn at all.
+    pub confidence: f64,
     pub degraded: Vec<String>,
 }
 
@@ -151,7 +155,7 @@ impl Mnemic {
         let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
         let seeds = Seeds { words, vectors };
         let found = Box::pin(self.weigh_turns(quest, clue, &seeds, ahead)).await;
-        Some(found.map(|found| Turns { found, degraded }))
+        Some(found.map(|(found, confidence)| Turns { found, confidence, degraded }))
     }
 
     /// What words find, and the turns around the best of it: the question is being embedded
@@ -211,7 +215,7 @@ impl Mnemic {
         clue: &Clue,
         seeds: &Seeds,
         ahead: Ahead,
-    ) -> Result<Vec<RecalledTurn>> {
+    ) -> Result<(Vec<RecalledTurn>, f64)> {
         let turns = self.turn_candidates(quest, clue, seeds, ahead).await?;
         let ids: Vec<Uuid> = turns.iter().map(|turn| turn.id.0).collect();
         let (words, cosines) = tokio::try_join!(
@@ -232,16 +236,18 @@ impl Mnemic {
             ranked = rank::refine(ranked, &candidates);
         }
         let best = rank::best_of(&candidates);
-        let recalled =
-            ranked.into_iter().filter(|ranked| passes(quest, &turns[ranked.place])).map(|ranked| {
-                let turn = turns[ranked.place].clone();
-                let why = quest.request.explain.then(|| WhyTurn {
-                    found_by: fuse::found_by(&seeds.lists(), turn.id.0),
-                    shares: ranked.shares,
-                });
-                RecalledTurn { turn, score: ranked.score / best, why }
+        ranked.retain(|ranked| passes(quest, &turns[ranked.place]));
+        let signs = signs(clue, &candidates, &ranked);
+        let recalled = ranked.into_iter().map(|ranked| {
+            let turn = turns[ranked.place].clone();
+            let why = quest.request.explain.then(|| WhyTurn {
+                found_by: fuse::found_by(&seeds.lists(), turn.id.0),
+                shares: ranked.shares,
             });
-        Ok(spread(recalled.collect(), quest.limit))
+            RecalledTurn { turn, score: ranked.score / best, why }
+        });
+        let confidence = signs.map_or(0.0, |signs| signs.confidence());
+        Ok((spread(recalled.collect(), quest.limit), confidence))
     }
 
     /// The best of what was found, what was said when the question says, and what stands around both.
@@ -303,7 +309,9 @@ impl Mnemic {
         if seeds.words.is_none() {
             return Ok(None);
         }
-        self.store.word_evidence(quest.scope, ItemKind::Turn, &clue.words, ids).await.map(Some)
+        let words = self.store.word_evidence(quest.scope, ItemKind::Turn, &clue.words, ids).await?;
+        // What is asked of a talk is short: a word that it has twice is there by grammar.
+        Ok(Some(WordEvidence { asked: vec![], ..words }))
     }
 
     async fn cosines(
@@ -348,6 +356,37 @@ impl Mnemic {
 
 fn reach() -> i64 {
     i64::try_from(REACH).unwrap_or(i64::MAX)
+}
+
+/// What speaks for the answer being in a turn at all; nothing, where there is none. Where the
+/// question names one of two who speak, it is asked of what that one says: the other may have said
+/// the same.
+fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<Signs> {
+    ranked.first()?;
+    let speaker = |ranked: &Ranked| candidates.turns[ranked.place].speaker.as_deref();
+    let speakers: HashSet<_> = ranked.iter().filter_map(speaker).collect();
+    let named = |ranked: &Ranked| clue.is_speaker(speaker(ranked));
+    let of_two = speakers.len() == 2 && ranked.iter().any(named);
+    let asked = || ranked.iter().filter(|it| !of_two || named(it));
+    let best = |of_named: bool| {
+        let theirs = ranked.iter().filter(|it| named(it) == of_named && speaker(it).is_some());
+        best_three(theirs.map(|it| it.score - it.share_of(Feature::Speaker)))
+    };
+    let lead = best(true).zip(best(false)).filter(|_| of_two);
+    let likeness = candidates.pieces.and_then(|pieces| {
+        let near = asked().filter_map(|it| pieces.get(it.place)?.as_ref());
+        near.map(piece::likeness).reduce(f64::max)
+    });
+    let covered = candidates.words.map(|words| {
+        Shares::new(words).covered(asked().filter_map(|it| words.items.get(it.place)))
+    });
+    let near = || {
+        let cosines = candidates.cosines?;
+        let near = asked().filter_map(|it| cosines.get(it.place).copied().flatten());
+        near.map(f64::from).reduce(f64::max)
+    };
+    let likeness = if covered.is_none() { likeness.or_else(near) } else { likeness };
+    Some(Signs { lead: lead.map_or(0.0, |(own, other)| own - other), likeness, covered })
 }
 
 /// Neighbours of what was found have not been through the filter. What they share with it, their

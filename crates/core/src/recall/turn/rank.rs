@@ -6,142 +6,44 @@
 //! share of what a text with all of the question would get: then the weights mean the same whatever
 //! is asked and however much is stored. How they came about is told in `docs/retrieval.md`.
 
-use std::str::FromStr;
-
 use super::clue::Clue;
 use super::dates::{speaks_of_time, spoken};
-use super::window::{Place, REACH, WIDE, Window, Words, likeness, mixed, places};
+use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
 use crate::conversation::Turn;
-use crate::error::{Error, Result};
-use crate::ids::shorten;
-use crate::recall::WordEvidence;
+use crate::recall::evidence::Shares;
+use crate::recall::piece::{self, LIKENESS_OF_ANY};
+use crate::recall::{Feature, WordEvidence};
 use crate::store::PieceLikeness;
 
-/// How near pieces come to each other that have nothing in common.
-const LIKENESS_OF_ANY: f64 = 0.3;
-/// A text of more pieces than this has something near to every piece of a question, and so they
-/// count less.
-const PIECES_TELLING: f64 = 16.0;
-
-/// What speaks for a turn, or against it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feature {
-    /// The question's words in the turn itself.
-    Words,
-    /// In the turn and two on each side.
-    WordsAround,
-    /// In the turn and six on each side.
-    WordsWide,
-    /// How near the turn is in meaning.
-    Meaning,
-    /// The same, with its neighbours mixed in.
-    MeaningAround,
-    /// How near the pieces of the question come to those of the turn.
-    Pieces,
-    /// To those of the turn and two on each side.
-    PiecesAround,
-    /// To those of the turn and six on each side.
-    PiecesWide,
-    /// Said by the one whom the question names.
-    Speaker,
-    /// Said when the question says.
-    Date,
-    /// Tells of the time that the question names.
-    SpokenDate,
-    /// Says when something was, and that is asked for.
-    TimeWord,
-    /// Comes behind a question that has the words.
-    Answer,
-    /// Names something.
-    Name,
-    /// Asks itself.
-    Question,
-    /// Says more.
-    Length,
-}
-
-impl Feature {
-    pub const ALL: [Self; 16] = [
-        Self::Words,
-        Self::WordsAround,
-        Self::WordsWide,
-        Self::Meaning,
-        Self::MeaningAround,
-        Self::Pieces,
-        Self::PiecesAround,
-        Self::PiecesWide,
-        Self::Speaker,
-        Self::Date,
-        Self::SpokenDate,
-        Self::TimeWord,
-        Self::Answer,
-        Self::Name,
-        Self::Question,
-        Self::Length,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::WordsAround => "words_around",
-            Self::WordsWide => "words_wide",
-            Self::Meaning => "meaning",
-            Self::MeaningAround => "meaning_around",
-            Self::Pieces => "pieces",
-            Self::PiecesAround => "pieces_around",
-            Self::PiecesWide => "pieces_wide",
-            Self::Speaker => "speaker",
-            Self::Date => "date",
-            Self::SpokenDate => "spoken_date",
-            Self::TimeWord => "time_word",
-            Self::Answer => "answer",
-            Self::Name => "name",
-            Self::Question => "question",
-            Self::Length => "length",
-        }
-    }
-
-    /// What it counts where words alone are looked at, with meaning, and with pieces too.
-    const fn weights(self) -> [f64; 3] {
-        match self {
-            Self::Words | Self::WordsAround | Self::WordsWide => [0.9, 0.6, 0.2],
-            Self::Meaning | Self::MeaningAround => [0.0, 1.0, 0.4],
-            Self::Pieces | Self::PiecesAround | Self::PiecesWide => [0.0, 0.0, 0.8],
-            Self::Speaker | Self::SpokenDate => [0.5; 3],
-            Self::Date => [1.4; 3],
-            Self::TimeWord | Self::Answer => [0.4; 3],
-            Self::Name => [0.1; 3],
-            Self::Question => [-0.15; 3],
-            Self::Length => [0.05; 3],
-        }
-    }
-
-    /// Whether it is evidence of what is asked, and not only of where to look.
-    const fn is_evidence(self) -> bool {
-        matches!(
-            self,
-            Self::Words
-                | Self::WordsAround
-                | Self::WordsWide
-                | Self::Meaning
-                | Self::MeaningAround
-                | Self::Pieces
-                | Self::PiecesAround
-                | Self::PiecesWide
-        )
+/// What a feature counts where words alone are looked at, with meaning, and with pieces too.
+const fn weights(feature: Feature) -> [f64; 3] {
+    match feature {
+        Feature::Words | Feature::WordsAround | Feature::WordsWide => [0.9, 0.6, 0.2],
+        Feature::Meaning | Feature::MeaningAround => [0.0, 1.0, 0.4],
+        Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => [0.0, 0.0, 0.8],
+        Feature::Speaker | Feature::SpokenDate => [0.5; 3],
+        Feature::Date => [1.4; 3],
+        Feature::TimeWord | Feature::Answer => [0.4; 3],
+        Feature::Name => [0.1; 3],
+        Feature::Question => [-0.15; 3],
+        Feature::Length => [0.05; 3],
+        Feature::Alike | Feature::Entities => [0.0; 3],
     }
 }
 
-impl FromStr for Feature {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|feature| feature.as_str() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.into_iter().map(Self::as_str).collect();
-            let problem = format!("`{}` is not one of {}", shorten(name), names.join(", "));
-            Error::invalid("feature", problem)
-        })
-    }
+/// Whether a feature is evidence of what is asked, and not only of where to look.
+const fn is_evidence(feature: Feature) -> bool {
+    matches!(
+        feature,
+        Feature::Words
+            | Feature::WordsAround
+            | Feature::WordsWide
+            | Feature::Meaning
+            | Feature::MeaningAround
+            | Feature::Pieces
+            | Feature::PiecesAround
+            | Feature::PiecesWide
+    )
 }
 
 /// What each feature counts in one ranking.
@@ -155,13 +57,7 @@ struct Weights<'a> {
 
 impl<'a> Weights<'a> {
     fn new(candidates: &Candidates<'a>) -> Self {
-        let counts = candidates.pieces.unwrap_or_default().iter().flatten().map(|it| it.pieces);
-        let (sum, looked) = counts.fold((0, 0), |(sum, looked), it| (sum + it, looked + 1));
-        let telling = if looked == 0 {
-            0.0
-        } else {
-            (PIECES_TELLING * f64::from(looked) / (sum as f64).max(1.0)).min(1.0)
-        };
+        let telling = piece::telling(candidates.pieces.unwrap_or_default());
         Self { without: candidates.without, meaning: candidates.cosines.is_some(), telling }
     }
 
@@ -169,7 +65,7 @@ impl<'a> Weights<'a> {
         if self.without.contains(&feature) {
             return 0.0;
         }
-        let [by_words, with_meaning, with_pieces] = feature.weights();
+        let [by_words, with_meaning, with_pieces] = weights(feature);
         let without = if self.meaning { with_meaning } else { by_words };
         self.telling * with_pieces + (1.0 - self.telling) * without
     }
@@ -206,6 +102,12 @@ impl Ranked {
     }
 }
 
+impl Ranked {
+    pub(super) fn share_of(&self, feature: Feature) -> f64 {
+        self.shares.iter().filter(|(it, _)| *it == feature).map(|(_, share)| share).sum()
+    }
+}
+
 /// What a turn with all of the question's words and its very meaning gets, of what was looked at:
 /// so that scores lie between 0 and about 1. Where nothing of that is left, scores are what the
 /// other features add up to.
@@ -213,21 +115,21 @@ pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
     let weights = Weights::new(candidates);
     let looked = |feature: &&Feature| match feature {
         Feature::Words | Feature::WordsAround | Feature::WordsWide => candidates.words.is_some(),
-        _ => feature.is_evidence(),
+        _ => is_evidence(**feature),
     };
     let most = |feature: &Feature| match feature {
         Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => 1.0 - LIKENESS_OF_ANY,
         _ => 1.0,
     };
     let best = |feature: &Feature| weights.of(*feature) * most(feature);
-    let best: f64 = Feature::ALL.iter().filter(looked).map(best).sum();
+    let best: f64 = Feature::OF_TURNS.iter().filter(looked).map(best).sum();
     if best > 0.0 { best } else { 1.0 }
 }
 
 /// Best first, by all features but those that are switched off; of equal ones, the newer.
 pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
     let places = places(candidates.turns);
-    let words = candidates.words.map(Words::new);
+    let words = candidates.words.map(Shares::new);
     let weights = Weights::new(candidates);
     let ranked = (0..candidates.turns.len()).map(|own| {
         let mut values = features(clue, candidates, words.as_ref(), &places, own);
@@ -256,7 +158,7 @@ fn in_order(mut ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ranked>
 fn features(
     clue: &Clue,
     candidates: &Candidates<'_>,
-    words: Option<&Words<'_>>,
+    words: Option<&Shares<'_>>,
     places: &[Place],
     own: usize,
 ) -> Vec<(Feature, f64)> {
@@ -273,11 +175,11 @@ fn features(
         (Feature::Length, (turn.content.split_whitespace().count() as f64).ln_1p()),
     ];
     if let Some(words) = words {
-        features.push((Feature::Words, words.within(&window, 0)));
-        features.push((Feature::WordsAround, words.within(&window, REACH)));
-        features.push((Feature::WordsWide, words.within(&window, WIDE)));
+        features.push((Feature::Words, words_within(words, &window, 0)));
+        features.push((Feature::WordsAround, words_within(words, &window, REACH)));
+        features.push((Feature::WordsWide, words_within(words, &window, WIDE)));
         let asked = window.before().filter(|it| asks(&candidates.turns[it.own]) && !asks(turn));
-        features.push((Feature::Answer, asked.map_or(0.0, |asked| words.within(&asked, 0))));
+        features.push((Feature::Answer, asked.map_or(0.0, |asked| words_within(words, &asked, 0))));
     }
     if let Some(cosines) = candidates.cosines {
         let own = cosines.get(own).copied().flatten();
@@ -354,6 +256,7 @@ mod tests {
         WordEvidence {
             documents: 100,
             average_length: 4.0,
+            asked: vec![1],
             held_by: vec![2],
             items: counts.iter().map(held).collect(),
         }
@@ -431,9 +334,9 @@ mod tests {
             ranked[0].shares.len()
         };
         // What answers does not ask, and everything else is there.
-        assert_eq!(shares(&candidates), Feature::ALL.len() - 4);
+        assert_eq!(shares(&candidates), Feature::OF_TURNS.len() - 4);
         candidates.pieces = Some(&pieces);
-        assert_eq!(shares(&candidates), Feature::ALL.len() - 1);
+        assert_eq!(shares(&candidates), Feature::OF_TURNS.len() - 1);
     }
 
     #[test]
@@ -454,18 +357,9 @@ mod tests {
         let ranked = rank(&clue, &fewer);
         let left = ranked.iter().flat_map(|it| &it.shares).map(|it| it.0).collect::<Vec<_>>();
         assert!(!left.contains(&Feature::Speaker) && !left.contains(&Feature::Words), "{left:?}");
-        assert!((best_of(&all) - best_of(&fewer) - Feature::Words.weights()[0]).abs() < 1e-9);
+        assert!((best_of(&all) - best_of(&fewer) - weights(Feature::Words)[0]).abs() < 1e-9);
         let none = Candidates { without: &Feature::ALL, ..all };
         assert!((best_of(&none) - 1.0).abs() < 1e-9, "nothing to divide by");
-    }
-
-    #[test]
-    fn features_are_known_by_their_names() {
-        for feature in Feature::ALL {
-            assert_eq!(feature.as_str().parse::<Feature>().unwrap(), feature);
-        }
-        let error = "speakers".parse::<Feature>().unwrap_err().to_string();
-        assert!(error.starts_with("feature: `speakers` is not one of words, "), "{error}");
     }
 
     /// Memories and turns share one list: each has to give way where the other fits better.
@@ -492,6 +386,7 @@ mod tests {
         };
         // The best of their list, and everything else speaks for them.
         let plain = Factors {
+            relevance: 1.0,
             temporal: 1.0,
             recency: 1.0,
             weight: 1.0,

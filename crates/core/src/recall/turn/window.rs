@@ -6,12 +6,9 @@ use std::collections::BTreeSet;
 use jiff::SignedDuration;
 
 use crate::conversation::Turn;
-use crate::recall::WordEvidence;
+use crate::recall::evidence::Shares;
 use crate::store::PieceLikeness;
 
-/// How soon repeating a word stops helping, and how much long texts are held back.
-const K1: f64 = 0.9;
-const B: f64 = 0.4;
 /// After how long a silence another session begins.
 pub(super) const SESSION_GAP: SignedDuration = SignedDuration::from_hours(2);
 /// How many turns before and after one are read with it.
@@ -84,51 +81,23 @@ pub(super) fn around(places: &[Place], some: impl Iterator<Item = usize>) -> Vec
     found.into_iter().collect()
 }
 
-/// The question's words among the candidates.
-pub(super) struct Words<'a> {
-    evidence: &'a WordEvidence,
-    /// How much each word counts.
-    weights: Vec<f64>,
-    /// What a text with all of them gets at most.
-    best: f64,
-}
-
-impl<'a> Words<'a> {
-    pub(super) fn new(evidence: &'a WordEvidence) -> Self {
-        let all = evidence.documents as f64;
-        let weight = |held_by: &u64| {
-            let held_by = *held_by as f64;
-            if held_by == 0.0 {
-                0.0
-            } else {
-                (1.0 + (all - held_by + 0.5).max(0.0) / (held_by + 0.5)).ln()
-            }
-        };
-        let weights: Vec<_> = evidence.held_by.iter().map(weight).collect();
-        let best = ((1.0 + K1) * weights.iter().sum::<f64>()).max(f64::MIN_POSITIVE);
-        Self { evidence, weights, best }
-    }
-
-    /// BM25 of a window, as a share of the best there can be. Turns that were not read have none of
-    /// the words, or they would have been found, and are as long as others.
-    pub(super) fn within(&self, window: &Window<'_>, reach: usize) -> f64 {
-        let (mut counts, mut length, mut read) = (vec![0.0; self.weights.len()], 0.0, 0);
-        for (place, _) in window.within(reach) {
-            let Some(held) = self.evidence.items.get(place) else { continue };
-            read += 1;
-            length += f64::from(held.length);
-            for (sum, count) in counts.iter_mut().zip(&held.counts) {
-                *sum += f64::from(*count);
-            }
+/// BM25 of a window, as a share of the best there can be. Turns that were not read have none of the
+/// words, or they would have been found, and are as long as others.
+pub(super) fn words_within(shares: &Shares<'_>, window: &Window<'_>, reach: usize) -> f64 {
+    let (mut counts, mut length, mut read) = (vec![0.0; shares.weights.len()], 0.0, 0);
+    for (place, _) in window.within(reach) {
+        let Some(held) = shares.evidence.items.get(place) else { continue };
+        read += 1;
+        length += f64::from(held.length);
+        for (sum, count) in counts.iter_mut().zip(&held.counts) {
+            *sum += f64::from(*count);
         }
-        let (turns, usual) = (2 * reach + 1, self.evidence.average_length.max(1.0));
-        if reach > REACH {
-            length += usual * (turns - read) as f64;
-        }
-        let norm = K1 * (1.0 - B + B * length / (usual * turns as f64));
-        let score = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + norm);
-        counts.iter().zip(&self.weights).map(score).sum::<f64>() / self.best
     }
+    let (turns, usual) = (2 * reach + 1, shares.usual_length());
+    if reach > REACH {
+        length += usual * (turns - read) as f64;
+    }
+    shares.share(&counts, length / (usual * turns as f64))
 }
 
 /// A turn's cosine with those of its neighbours mixed in.

@@ -14,18 +14,18 @@ use mnemic_core::memory::{Memory, MemoryFilter, NewMemory};
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::Caller;
 use mnemic_core::recall::{
-    FOUND_PER_TECHNIQUE, Hit, ItemKind, LIMIT_MAX, Part, RecallRequest, SearchFilter,
+    FOUND_PER_TECHNIQUE, Feature, Hit, ItemKind, LIMIT_MAX, Part, RecallRequest, SearchFilter,
 };
 use mnemic_core::text::{CONTENT_BYTES_MAX, QUERY_BYTES_MAX};
 use serde::Deserialize;
 
-use super::BeirArgs;
 use super::lab::Lab;
 use super::ranking::{Dump, Ranking, Rankings, Told, score_files};
 use super::report::{Report, Table};
 use super::score::{Scores, ndcg, recall};
 use super::source::{cut, read, read_lines};
 use super::stage::Opened;
+use super::{AblationArgs, BeirArgs};
 use crate::config::CommonArgs;
 use crate::output;
 
@@ -75,9 +75,9 @@ pub async fn run(common: &CommonArgs, args: &BeirArgs) -> Result<Report> {
     }
     let lab = Lab::new(common, &args.ranking)?;
     let opened = lab.stage.open().await?;
-    let measured = measure(&lab, &opened, &data, args.ranking.dump.as_deref()).await;
+    let measured = measure(&lab, &opened, &data, args).await;
     opened.mnemic.close().await;
-    let Measured { own, rivals } = measured?;
+    let Measured { own, rivals, left } = measured?;
     let mut rows = vec![own.row("recall", None)];
     rows.extend(rivals.iter().map(|(name, scores)| scores.row(name, None)));
     let columns = own.measures().to_vec();
@@ -91,6 +91,9 @@ pub async fn run(common: &CommonArgs, args: &BeirArgs) -> Result<Report> {
             let better = own.better_by(&scores, measure);
             report.estimate(format!("recall, {measure}, better than {name} by"), better);
         }
+    }
+    for (names, scores) in left {
+        own.compare(&scores, &format!("without {names}"), &COMPARED, &mut report);
     }
     Ok(report)
 }
@@ -186,38 +189,59 @@ impl Document {
 struct Measured {
     own: Scores,
     rivals: Vec<(&'static str, Scores)>,
+    /// Recall without some of its features, by their names.
+    left: Vec<(String, Scores)>,
 }
 
-async fn measure(
-    lab: &Lab<'_>,
-    opened: &Opened,
-    data: &Data,
-    dump: Option<&Path>,
-) -> Result<Measured> {
+async fn measure(lab: &Lab<'_>, opened: &Opened, data: &Data, args: &BeirArgs) -> Result<Measured> {
     store(opened, &data.documents).await?;
     let model = lab.embed(opened).await?;
-    let mut dump = Dump::create(dump)?;
-    let (mut own, mut words, mut vectors, mut fused) = (scores(), scores(), scores(), scores());
+    let own = rank(lab, opened, data, &[], args.ranking.dump.as_deref()).await?;
+    let AblationArgs { without, ablate } = &args.ablation;
+    let single = Feature::OF_MEMORIES.iter().filter(|_| *ablate).map(std::slice::from_ref);
+    let mut left = Vec::new();
+    for without in single.chain((!without.is_empty()).then_some(without.as_slice())) {
+        let names: Vec<_> = without.iter().map(|it| it.as_str()).collect();
+        left.push((names.join(", "), rank(lab, opened, data, without, None).await?));
+    }
+    let (mut words, mut vectors, mut fused) = (scores(), scores(), scores());
     for query in &data.queries {
         let text = &cut(&query.text, QUERY_BYTES_MAX);
-        let request =
-            RecallRequest { include: Some(vec![Part::Memories]), ..lab.request(text, LIMIT_MAX) };
-        let found = opened.recall(&request).await?.items;
-        let ranked = found.iter().filter_map(|item| document_of(&item.memory)).collect();
-        let ranking = Ranking { qid: query.id.clone(), ranked, shares: vec![] };
-        dump.write(&ranking)?;
-        data.score(query, &ranking.ranked, &mut own);
         let lists = Lists::search(opened, model.as_ref(), text).await?;
         data.score(query, &lists.words, &mut words);
         data.score(query, &lists.vectors, &mut vectors);
         data.score(query, &fuse(&[&lists.words, &lists.vectors]), &mut fused);
     }
-    dump.finish()?;
     let mut rivals = vec![("words alone", words)];
     if model.is_some() {
         rivals.extend([("vectors alone", vectors), ("plain RRF", fused)]);
     }
-    Ok(Measured { own, rivals })
+    Ok(Measured { own, rivals, left })
+}
+
+/// Asks every query of recall itself.
+async fn rank(
+    lab: &Lab<'_>,
+    opened: &Opened,
+    data: &Data,
+    without: &[Feature],
+    dump: Option<&Path>,
+) -> Result<Scores> {
+    let (mut dump, mut scores) = (Dump::create(dump)?, scores());
+    for query in &data.queries {
+        let request = RecallRequest {
+            include: Some(vec![Part::Memories]),
+            without: without.to_vec(),
+            ..lab.request(&cut(&query.text, QUERY_BYTES_MAX), LIMIT_MAX)
+        };
+        let bundle = opened.recall(&request).await?;
+        let ranked = bundle.items.iter().filter_map(|item| document_of(&item.memory)).collect();
+        let ranking = Ranking::of_memories(&query.id, ranked, &bundle);
+        dump.write(&ranking)?;
+        data.score(query, &ranking.ranked, &mut scores);
+    }
+    dump.finish()?;
+    Ok(scores)
 }
 
 fn document_of(memory: &Memory) -> Option<String> {

@@ -37,6 +37,37 @@ impl Interval {
     }
 }
 
+/// How often, 0 to 1, a value of the one kind is greater than one of the other (the area under the
+/// curve of hits and false alarms), drawing the questions of both anew.
+pub fn separation(ones: &[f64], others: &[f64]) -> Interval {
+    let all: Vec<_> = ones.iter().map(|it| (*it, true)).collect();
+    let all: Vec<_> = all.into_iter().chain(others.iter().map(|it| (*it, false))).collect();
+    let mut noise = Noise(SEED);
+    let draw = |noise: &mut Noise| {
+        let place = usize::try_from(noise.below(all.len().max(1) as u64)).unwrap_or(0);
+        all.get(place).copied()
+    };
+    let drawn: Vec<_> = (0..RESAMPLES)
+        .map(|_| area((0..all.len()).filter_map(|_| draw(&mut noise)).collect()))
+        .filter(|area| !area.is_nan())
+        .collect();
+    Interval { mean: area(all), low: quantile(&drawn, TAIL), high: quantile(&drawn, 1.0 - TAIL) }
+}
+
+/// Equal values count half. Without both kinds, it is not a number.
+fn area(mut values: Vec<(f64, bool)>) -> f64 {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut won, mut below, mut ones) = (0.0, 0.0, 0.0);
+    for equal in values.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
+        let of_one = equal.iter().filter(|(_, one)| *one).count() as f64;
+        let of_other = equal.len() as f64 - of_one;
+        won += of_one * (below + of_other / 2.0);
+        below += of_other;
+        ones += of_one;
+    }
+    won / (ones * below)
+}
+
 fn drawn_mean(values: &[f64], noise: &mut Noise) -> f64 {
     let count = values.len();
     let draw = |_| {
@@ -68,6 +99,17 @@ mod tests {
         let difference = Interval::of_difference(&one, &other);
         assert!((difference.low - 0.25).abs() < 1e-9 && (difference.high - 0.25).abs() < 1e-9);
         assert!(Interval::of(&one).low < Interval::of(&other).high, "by themselves they overlap");
+    }
+
+    #[test]
+    fn kinds_are_told_apart_as_often_as_one_is_greater() {
+        let apart = separation(&[0.8, 0.9], &[0.1, 0.2, 0.3]);
+        assert_eq!(apart, Interval { mean: 1.0, low: 1.0, high: 1.0 });
+        assert!((separation(&[0.5, 0.5], &[0.5]).mean - 0.5).abs() < 1e-9, "all are equal");
+        // Of four pairs, three are the right way round.
+        let mostly = separation(&[0.2, 0.9], &[0.1, 0.5]);
+        assert!((mostly.mean - 0.75).abs() < 1e-9 && mostly.low < 0.75 && mostly.high >= 0.75);
+        assert!(separation(&[0.5], &[]).mean.is_nan());
     }
 
     #[test]

@@ -12,13 +12,14 @@ use mnemic_core::conversation::NewTurn;
 use mnemic_core::recall::{Feature, Part, RecallRequest};
 use serde::Deserialize;
 
-use super::LocomoArgs;
+use super::interval::{Interval, separation};
 use super::lab::{self, Lab};
 use super::ranking::{Dump, Ranking, Rankings, Told, score_files};
-use super::report::{Report, Target};
+use super::report::{Report, Target, median};
 use super::score::{Scores, evidence};
 use super::source::read_lines;
 use super::stage::Opened;
+use super::{AblationArgs, LocomoArgs};
 use crate::cli::TechniqueArg;
 use crate::config::CommonArgs;
 use crate::output;
@@ -26,6 +27,8 @@ use crate::output;
 /// The categories that count; the fifth asks for what is not there.
 const CATEGORIES: [(u8, &str); 4] =
     [(4, "single-hop"), (1, "multi-hop"), (2, "temporal"), (3, "open-domain")];
+/// Asks one speaker for what the other said, or for what nobody did.
+const ADVERSARIAL: u8 = 5;
 const CUTS: [usize; 3] = [5, 10, 20];
 /// What two rankings are compared by.
 const COMPARED: [&str; 3] = ["any@10", "frac@10", "all@10"];
@@ -35,6 +38,8 @@ const FRACTION_MIN_WORDS: f64 = 82.0;
 /// The share of questions with some evidence among the first ten.
 const ANY_MIN: f64 = 93.0;
 const ALL_MIN: f64 = 80.0;
+/// How often a question that has an answer must get more confidence than one that has none.
+const SEPARATION_MIN: f64 = 0.8;
 /// How far the engines may lie apart.
 const POINTS_MAX: f64 = 1.0;
 const DATE: &str = "%I:%M %p on %d %B, %Y";
@@ -81,20 +86,41 @@ pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
         let measured = bench.measure_database(&opened).await;
         opened.mnemic.close().await;
         let shared = measured?;
-        report.table(shared.table("PostgreSQL"));
+        report.table(shared.scores.table("PostgreSQL"));
         tell(&shared, "PostgreSQL, ", args, &mut report);
-        let difference = shared.better_by(&embedded, "frac@10").mean.abs();
+        let difference = shared.scores.better_by(&embedded.scores, "frac@10").mean.abs();
         report.promise("difference, all, frac@10", difference, Target::AtMost(POINTS_MAX));
     }
     Ok(report)
 }
 
 /// Tells of all questions; the table tells of the categories.
-fn tell(scores: &Scores, engine: &str, args: &LocomoArgs, report: &mut Report) {
-    for measure in scores.measures() {
+fn tell(answers: &Answers, engine: &str, args: &LocomoArgs, report: &mut Report) {
+    for measure in answers.scores.measures() {
         let promised = promised(measure, args).map(Target::AtLeast);
         let name = format!("{engine}all, {measure}");
-        report.estimate_for(name, scores.interval(measure), promised);
+        report.estimate_for(name, answers.scores.interval(measure), promised);
+    }
+    if answers.unanswerable.is_empty() {
+        return;
+    }
+    report.add(format!("{engine}confidence, answerable, median"), median(&answers.answerable));
+    report.add(format!("{engine}confidence, adversarial, median"), median(&answers.unanswerable));
+    let name = format!("{engine}confidence, AUC of 1");
+    report.estimate_for(name, answers.separation(), Some(Target::AtLeast(SEPARATION_MIN)));
+}
+
+/// How well the questions were answered, and how sure the answers were.
+struct Answers {
+    scores: Scores,
+    /// Confidences of the questions that have an answer, and of those that have none.
+    answerable: Vec<f64>,
+    unanswerable: Vec<f64>,
+}
+
+impl Answers {
+    fn separation(&self) -> Interval {
+        separation(&self.answerable, &self.unanswerable)
     }
 }
 
@@ -148,26 +174,28 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Tells of the ranking by all features, and of what becomes of it without some.
-    async fn measure(&self, opened: &Opened, report: &mut Report) -> Result<Scores> {
+    async fn measure(&self, opened: &Opened, report: &mut Report) -> Result<Answers> {
         self.prepare(opened).await?;
         let whole = self.rank(opened, &[], self.args.ranking.dump.as_deref()).await?;
-        report.table(whole.table("all features"));
+        report.table(whole.scores.table("all features"));
         tell(&whole, "", self.args, report);
-        if !self.args.without.is_empty() {
-            let names: Vec<_> = self.args.without.iter().map(|it| it.as_str()).collect();
-            let left = self.rank(opened, &self.args.without, None).await?;
-            whole.compare(&left, &format!("without {}", names.join(", ")), &COMPARED, report);
+        let AblationArgs { without, ablate } = &self.args.ablation;
+        if !without.is_empty() {
+            let names: Vec<_> = without.iter().map(|it| it.as_str()).collect();
+            let left = self.rank(opened, without, None).await?.scores;
+            let name = format!("without {}", names.join(", "));
+            whole.scores.compare(&left, &name, &COMPARED, report);
         }
-        for feature in Feature::ALL.into_iter().filter(|_| self.args.ablate) {
+        for feature in Feature::OF_TURNS.iter().filter(|_| *ablate) {
             output::note(&format!("Asking without {}", feature.as_str()));
-            let left = self.rank(opened, &[feature], None).await?;
+            let left = self.rank(opened, &[*feature], None).await?.scores;
             let name = format!("without {}: frac@10, better by", feature.as_str());
-            report.estimate(name, left.better_by(&whole, "frac@10"));
+            report.estimate(name, left.better_by(&whole.scores, "frac@10"));
         }
         Ok(whole)
     }
 
-    async fn measure_database(&self, opened: &Opened) -> Result<Scores> {
+    async fn measure_database(&self, opened: &Opened) -> Result<Answers> {
         self.prepare(opened).await?;
         self.rank(opened, &[], None).await
     }
@@ -182,18 +210,22 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Asks every question that counts; those that do not are asked for the dump alone.
+    /// Asks every question that counts, and those without an answer for how sure they make; the others
+    /// are asked for the dump alone.
     async fn rank(
         &self,
         opened: &Opened,
         without: &[Feature],
         dump: Option<&Path>,
-    ) -> Result<Scores> {
+    ) -> Result<Answers> {
         let counted: HashSet<_> = self.data.scored().map(|(it, _)| it.qid.as_str()).collect();
         let mut file = Dump::create(dump)?;
         let mut found = HashMap::new();
+        let (mut answerable, mut unanswerable) = (Vec::new(), Vec::new());
         for question in &self.data.questions {
-            if dump.is_none() && !counted.contains(question.qid.as_str()) {
+            let has_answer = counted.contains(question.qid.as_str());
+            let has_none = question.category == ADVERSARIAL && without.is_empty();
+            if dump.is_none() && !has_answer && !has_none {
                 continue;
             }
             let request = RecallRequest {
@@ -202,14 +234,19 @@ impl Bench<'_> {
                 without: without.to_vec(),
                 ..self.lab.request(&question.text, self.args.limit)
             };
-            let turns = opened.recall(&request).await?.turns;
-            let ranking = Ranking::of_turns(&question.qid, &turns);
+            let bundle = opened.recall(&request).await?;
+            if has_answer {
+                answerable.push(bundle.confidence);
+            } else if has_none {
+                unanswerable.push(bundle.confidence);
+            }
+            let ranking = Ranking::of_turns(&question.qid, &bundle);
             file.write(&ranking)?;
             found.insert(question.qid.as_str(), ranking.ranked);
         }
         file.finish()?;
         let ranked = |it: &Question| found.get(it.qid.as_str()).map_or(&[][..], Vec::as_slice);
-        Ok(self.data.score(ranked))
+        Ok(Answers { scores: self.data.score(ranked), answerable, unanswerable })
     }
 }
 

@@ -224,8 +224,8 @@ async fn measure(
             as_of: question.date.as_deref().map(moment).transpose()?,
             ..lab.request(&cut(&question.text, QUERY_BYTES_MAX), LIMIT_MAX)
         };
-        let found = opened.recall(&request).await?.turns;
-        let ranking = Ranking::of_turns(&question.id, &found);
+        let bundle = opened.recall(&request).await?;
+        let ranking = Ranking::of_turns(&question.id, &bundle);
         file.write(&ranking)?;
         for (level, scores) in &mut measured {
             level.score(question, &ranking.ranked, scores);

@@ -238,6 +238,17 @@ struct RankingArgs {
     techniques: Vec<TechniqueArg>,
 }
 
+/// What rankings are compared without.
+#[derive(Debug, Args)]
+struct AblationArgs {
+    /// Rank without these features, too, and compare
+    #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
+    without: Vec<Feature>,
+    /// Rank without each feature in turn, and compare
+    #[arg(long)]
+    ablate: bool,
+}
+
 #[derive(Debug, Args)]
 struct LocomoArgs {
     /// The folder with turns.jsonl and questions.jsonl
@@ -245,12 +256,8 @@ struct LocomoArgs {
     data: PathBuf,
     #[command(flatten)]
     ranking: RankingArgs,
-    /// Rank without these features, too, and compare
-    #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
-    without: Vec<Feature>,
-    /// Rank without each feature in turn, and compare
-    #[arg(long)]
-    ablate: bool,
+    #[command(flatten)]
+    ablation: AblationArgs,
     /// Measure a PostgreSQL database, as prepared by `db setup`, too, and compare
     #[arg(long, value_name = "URL")]
     store: Option<String>,
@@ -266,6 +273,8 @@ struct BeirArgs {
     data: PathBuf,
     #[command(flatten)]
     ranking: RankingArgs,
+    #[command(flatten)]
+    ablation: AblationArgs,
     /// Ask so many queries only
     #[arg(long, value_name = "N")]
     queries: Option<usize>,

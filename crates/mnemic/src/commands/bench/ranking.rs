@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use mnemic_core::recall::RecalledTurn;
+use mnemic_core::recall::{Bundle, Feature};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -24,21 +24,37 @@ pub struct Ranking {
     /// What each feature did for each, for whoever wants to weigh them otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Value>,
+    /// How sure it was that the answer is there at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
 }
 
 impl Ranking {
-    pub fn of_turns(qid: &str, found: &[RecalledTurn]) -> Self {
+    pub fn of_turns(qid: &str, bundle: &Bundle) -> Self {
+        let found = &bundle.turns;
         let ids = found.iter().filter_map(|found| found.turn.metadata.get(ID)?.as_str());
         let explained = found.iter().filter_map(|found| found.why.as_ref());
-        let shares = explained.map(|why| {
-            why.shares.iter().map(|(it, share)| (it.as_str().to_owned(), json!(share))).collect()
-        });
         Self {
             qid: qid.to_owned(),
             ranked: ids.map(str::to_owned).collect(),
-            shares: shares.collect(),
+            shares: explained.map(|why| shares(&why.shares)).collect(),
+            confidence: Some(bundle.confidence),
         }
     }
+
+    pub fn of_memories(qid: &str, ranked: Vec<String>, bundle: &Bundle) -> Self {
+        let explained = bundle.items.iter().filter_map(|found| found.why.as_ref());
+        Self {
+            qid: qid.to_owned(),
+            ranked,
+            shares: explained.map(|why| shares(&why.shares)).collect(),
+            confidence: Some(bundle.confidence),
+        }
+    }
+}
+
+fn shares(shares: &[(Feature, f64)]) -> Value {
+    shares.iter().map(|(it, share)| (it.as_str().to_owned(), json!(share))).collect()
 }
 
 /// Where rankings are written to, if anywhere.
@@ -135,7 +151,8 @@ mod tests {
         let mut dump = Dump::create(Some(&path)).unwrap();
         for (qid, ranked) in rankings {
             let ranked = ranked.iter().map(|&id| id.to_owned()).collect();
-            let ranking = Ranking { qid: (*qid).to_owned(), ranked, shares: vec![] };
+            let ranking =
+                Ranking { qid: (*qid).to_owned(), ranked, shares: vec![], confidence: None };
             dump.write(&ranking).unwrap();
         }
         dump.finish().unwrap();

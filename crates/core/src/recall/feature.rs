@@ -1,0 +1,132 @@
+//! The names of what turns and memories are weighed by. What each counts stands with the ranking
+//! that weighs by it.
+
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::ids::shorten;
+
+/// What speaks for a turn or a memory, or against it. What stands around it, who said it and when
+/// is asked of turns alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// The question's words in the text itself.
+    Words,
+    /// In the turn and two on each side.
+    WordsAround,
+    /// In the turn and six on each side.
+    WordsWide,
+    /// How near it is in meaning.
+    Meaning,
+    /// The same, with its neighbours mixed in.
+    MeaningAround,
+    /// How near the pieces of the question come to those of the text.
+    Pieces,
+    /// To those of the turn and two on each side.
+    PiecesAround,
+    /// To those of the turn and six on each side.
+    PiecesWide,
+    /// Said by the one whom the question names.
+    Speaker,
+    /// Said when the question says.
+    Date,
+    /// Tells of the time that the question names.
+    SpokenDate,
+    /// Says when something was, and that is asked for.
+    TimeWord,
+    /// Comes behind a question that has the words.
+    Answer,
+    /// Names something.
+    Name,
+    /// Asks itself.
+    Question,
+    /// Says more.
+    Length,
+    /// Of a memory: how much nearer it is to a question that has moved towards the best that were
+    /// found.
+    Alike,
+    /// Of a memory: how surely the entities of the question lead to it.
+    Entities,
+}
+
+impl Feature {
+    pub const ALL: [Self; 18] = [
+        Self::Words,
+        Self::WordsAround,
+        Self::WordsWide,
+        Self::Meaning,
+        Self::MeaningAround,
+        Self::Pieces,
+        Self::PiecesAround,
+        Self::PiecesWide,
+        Self::Speaker,
+        Self::Date,
+        Self::SpokenDate,
+        Self::TimeWord,
+        Self::Answer,
+        Self::Name,
+        Self::Question,
+        Self::Length,
+        Self::Alike,
+        Self::Entities,
+    ];
+    /// Those that turns are weighed by.
+    pub const OF_TURNS: &[Self] = Self::ALL.split_at(16).0;
+    /// Those that memories are weighed by.
+    pub const OF_MEMORIES: [Self; 5] =
+        [Self::Words, Self::Meaning, Self::Alike, Self::Pieces, Self::Entities];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::WordsAround => "words_around",
+            Self::WordsWide => "words_wide",
+            Self::Meaning => "meaning",
+            Self::MeaningAround => "meaning_around",
+            Self::Pieces => "pieces",
+            Self::PiecesAround => "pieces_around",
+            Self::PiecesWide => "pieces_wide",
+            Self::Speaker => "speaker",
+            Self::Date => "date",
+            Self::SpokenDate => "spoken_date",
+            Self::TimeWord => "time_word",
+            Self::Answer => "answer",
+            Self::Name => "name",
+            Self::Question => "question",
+            Self::Length => "length",
+            Self::Alike => "alike",
+            Self::Entities => "entities",
+        }
+    }
+}
+
+impl FromStr for Feature {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|feature| feature.as_str() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.into_iter().map(Self::as_str).collect();
+            let problem = format!("`{}` is not one of {}", shorten(name), names.join(", "));
+            Error::invalid("feature", problem)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_known_by_their_names() {
+        for feature in Feature::ALL {
+            assert_eq!(feature.as_str().parse::<Feature>().unwrap(), feature);
+        }
+        let error = "speakers".parse::<Feature>().unwrap_err().to_string();
+        assert!(error.starts_with("feature: `speakers` is not one of words, "), "{error}");
+    }
+
+    #[test]
+    fn what_turns_are_weighed_by_ends_before_what_only_memories_have() {
+        assert_eq!(Feature::OF_TURNS.last(), Some(&Feature::Length));
+    }
+}

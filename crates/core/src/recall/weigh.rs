@@ -1,0 +1,367 @@
+//! What a memory is worth to a query, by itself: its words, its meaning, its pieces, and what
+//! entities lead to it. All numbers of this ranking stand here.
+//!
+//! A memory stands alone: nothing around it speaks for it, as it does for a turn. Each share means
+//! the same whatever is asked and however much is stored, so they are added up as they are, and no
+//! rank is looked at. How the numbers came about is told in `docs/retrieval.md`.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::confidence::Signs;
+use super::evidence::Shares;
+use super::search::{QueryVector, Quest, Searches};
+use super::{Feature, Hit, ItemKind, Technique, WordEvidence, fuse, piece};
+use crate::Mnemic;
+use crate::error::Result;
+use crate::store::PieceLikeness;
+
+/// What each feature counts. Pieces count by how much they tell.
+const WORDS: f64 = 2.0;
+const MEANING: f64 = 2.0;
+const PIECES: f64 = 2.0;
+/// What is told of an entity is a weaker sign than what the query says: it lifts what is found
+/// otherwise, and what it brings along goes behind what is found well.
+const ENTITIES: f64 = 0.8;
+/// How many of the best the query moves towards, and how far: half-way to what they have in common.
+const LEADERS: usize = 3;
+const LEADING: f32 = 0.5;
+/// How many, the best by everything else, are weighed by their pieces.
+const WEIGHED_BY_PIECES: usize = 50;
+/// The share of these that must have pieces, or those without would be behind for that alone.
+const WITH_PIECES_MIN: f64 = 0.9;
+/// How many of the best tell whether the answer is in memory at all.
+const TELLING: usize = 10;
+
+/// What memories are weighed by; each list in the order of the ids, or nothing where it was not
+/// looked at.
+pub(super) struct Candidates {
+    pub ids: Vec<Uuid>,
+    pub words: Option<WordEvidence>,
+    pub cosines: Option<Vec<Option<f32>>>,
+    /// With the query that has moved towards the best.
+    moved: Option<Vec<Option<f32>>>,
+    pieces: Option<Vec<Option<PieceLikeness>>>,
+    /// How surely entities lead to each.
+    pub entities: Vec<f64>,
+    /// What is switched off.
+    without: Vec<Feature>,
+}
+
+/// A memory's place among the candidates, and what it is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Weighed {
+    pub place: usize,
+    pub score: f64,
+    /// What each feature adds; those that add nothing are left out.
+    pub shares: Vec<(Feature, f64)>,
+}
+
+impl Candidates {
+    /// Best first; of equal ones, the newer.
+    pub(super) fn weigh(&self) -> Vec<Weighed> {
+        let words = self.words.as_ref().map(Shares::new);
+        let telling = piece::telling(self.pieces.as_deref().unwrap_or_default());
+        let weigh = |place: usize| {
+            let shares = self.shares(words.as_ref(), telling, place);
+            Weighed { place, score: shares.iter().map(|(_, share)| share).sum(), shares }
+        };
+        let mut weighed: Vec<_> = (0..self.ids.len()).map(weigh).collect();
+        let id = |weighed: &Weighed| self.ids[weighed.place];
+        weighed.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| id(b).cmp(&id(a))));
+        weighed
+    }
+
+    fn shares(
+        &self,
+        words: Option<&Shares<'_>>,
+        telling: f64,
+        place: usize,
+    ) -> Vec<(Feature, f64)> {
+        let held = words.and_then(|words| Some(words.of(words.evidence.items.get(place)?)));
+        let cosine = |list: &Option<Vec<Option<f32>>>| {
+            list.as_ref().and_then(|list| list.get(place).copied().flatten()).map(f64::from)
+        };
+        let own = cosine(&self.cosines).unwrap_or(0.0);
+        let moved = cosine(&self.moved).map_or(0.0, |moved| moved - own);
+        let pieces = self.pieces.as_ref().and_then(|pieces| pieces.get(place)?.as_ref());
+        let near = pieces.map_or(0.0, |it| piece::likeness(it) - piece::LIKENESS_OF_ANY);
+        let entities = self.entities.get(place).copied().unwrap_or(0.0);
+        let mut shares = vec![
+            (Feature::Words, WORDS * held.unwrap_or(0.0)),
+            (Feature::Meaning, MEANING * own),
+            (Feature::Alike, MEANING * moved),
+            (Feature::Pieces, PIECES * telling * near),
+            (Feature::Entities, ENTITIES * entities),
+        ];
+        shares.retain(|(feature, share)| *share != 0.0 && !self.is_off(*feature));
+        shares
+    }
+
+    /// Where meaning says nothing, the meaning of the best says nothing, either.
+    fn is_off(&self, feature: Feature) -> bool {
+        self.without.contains(&feature)
+            || feature == Feature::Alike && self.without.contains(&Feature::Meaning)
+    }
+
+    /// What speaks for the answer being in memory at all.
+    pub(super) fn signs(&self, weighed: &[Weighed]) -> Option<Signs> {
+        let best = || weighed.iter().take(TELLING).map(|weighed| weighed.place);
+        best().next()?;
+        let covered = self.words.as_ref().map(|words| {
+            let items = best().filter_map(|place| words.items.get(place));
+            Shares::new(words).covered(items)
+        });
+        let pieces = self.pieces.iter().flatten().flatten().map(piece::likeness);
+        let near = || {
+            let cosines = self.cosines.iter().flatten().flatten();
+            cosines.map(|cosine| f64::from(*cosine)).reduce(f64::max)
+        };
+        let led = || self.entities.iter().copied().reduce(f64::max);
+        let likeness = pieces.reduce(f64::max);
+        let likeness =
+            if covered.is_none() { likeness.or_else(near).or_else(led) } else { likeness };
+        Some(Signs { lead: 0.0, likeness, covered })
+    }
+}
+
+impl Mnemic {
+    /// Everything that was found, with what it is weighed by.
+    pub(super) async fn memory_candidates(
+        &self,
+        quest: &Quest<'_>,
+        searches: &Searches,
+    ) -> Result<Candidates> {
+        let lists = searches.lists();
+        let ids: Vec<_> = fuse::fuse(&lists).iter().map(|fused| fused.id).collect();
+        let query = quest.vector.get().filter(|_| searches.served(Technique::Vectors));
+        let near = async {
+            match query {
+                Some(query) => self.cosines_of(quest, query, &query.vector, &ids).await,
+                None => None,
+            }
+        };
+        let (words, cosines) = tokio::join!(self.words_of(quest, searches, &ids), near);
+        let words = words?;
+        let led = by_id(&lists, Technique::Entities);
+        let entities = ids.iter().map(|id| led.get(id).map_or(0.0, |it| f64::from(*it))).collect();
+        let without = quest.request.without.clone();
+        let mut candidates =
+            Candidates { ids, words, cosines, moved: None, pieces: None, entities, without };
+        let Some(query) = query.filter(|_| candidates.cosines.is_some()) else {
+            return Ok(candidates);
+        };
+        candidates.pieces = self.pieces_of(quest, query, &candidates).await?;
+        candidates.moved = self.moved(quest, query, &candidates).await?;
+        Ok(candidates)
+    }
+
+    async fn words_of(
+        &self,
+        quest: &Quest<'_>,
+        searches: &Searches,
+        ids: &[Uuid],
+    ) -> Result<Option<WordEvidence>> {
+        if !searches.served(Technique::Words) {
+            return Ok(None);
+        }
+        let (kind, query) = (ItemKind::Memory, &quest.request.query);
+        self.store.word_evidence(quest.scope, kind, query, ids).await.map(Some)
+    }
+
+    /// Nothing, where another model has moved in since the search: then the other shares serve.
+    async fn cosines_of(
+        &self,
+        quest: &Quest<'_>,
+        query: &QueryVector,
+        vector: &[f32],
+        ids: &[Uuid],
+    ) -> Option<Vec<Option<f32>>> {
+        let (kind, stamp) = (ItemKind::Memory, query.embedder.stamp());
+        let cosines = self.store.cosines(quest.scope, kind, stamp, vector, ids).await;
+        cosines.inspect_err(|e| tracing::warn!(error = %e, "memories are weighed without")).ok()
+    }
+
+    /// How near the query's pieces come to those of the best by everything else; nothing, where too
+    /// few of them have any.
+    async fn pieces_of(
+        &self,
+        quest: &Quest<'_>,
+        query: &QueryVector,
+        candidates: &Candidates,
+    ) -> Result<Option<Vec<Option<PieceLikeness>>>> {
+        if query.own_pieces.is_empty() {
+            return Ok(None);
+        }
+        let weighed = candidates.weigh();
+        let places: Vec<_> = weighed.iter().take(WEIGHED_BY_PIECES).map(|it| it.place).collect();
+        let ids: Vec<_> = places.iter().map(|place| candidates.ids[*place]).collect();
+        let stamp = query.embedder.stamp();
+        let found = self.store.piece_likeness(quest.scope, stamp, &query.own_pieces, &ids).await?;
+        let with = found.iter().flatten().count();
+        if with == 0 || (with as f64) < WITH_PIECES_MIN * found.len() as f64 {
+            return Ok(None);
+        }
+        let mut pieces = vec![None; candidates.ids.len()];
+        for (place, likeness) in places.into_iter().zip(found) {
+            pieces[place] = likeness;
+        }
+        Ok(Some(pieces))
+    }
+
+    /// The cosines with the query moved towards what the best have in common: what answers in other
+    /// words is nearer to them than to the question.
+    async fn moved(
+        &self,
+        quest: &Quest<'_>,
+        query: &QueryVector,
+        candidates: &Candidates,
+    ) -> Result<Option<Vec<Option<f32>>>> {
+        if candidates.is_off(Feature::Alike) {
+            return Ok(None);
+        }
+        let weighed = candidates.weigh();
+        let leaders: Vec<_> =
+            weighed.iter().take(LEADERS).map(|it| candidates.ids[it.place]).collect();
+        let stamp = query.embedder.stamp();
+        let leaders = self.store.vectors_of(quest.scope, stamp, &leaders).await?;
+        let Some(moved) = towards(&query.vector, leaders.into_iter().flatten()) else {
+            return Ok(None);
+        };
+        Ok(self.cosines_of(quest, query, &moved, &candidates.ids).await)
+    }
+}
+
+fn by_id(lists: &[(Technique, &[Hit])], technique: Technique) -> HashMap<Uuid, f32> {
+    let of_it = lists.iter().filter(|(found_by, _)| *found_by == technique);
+    of_it.flat_map(|(_, hits)| hits.iter().map(|hit| (hit.id, hit.score))).collect()
+}
+
+/// The query moved towards the mean of others; nothing, where they have none.
+fn towards(query: &[f32], others: impl Iterator<Item = Vec<f32>>) -> Option<Vec<f32>> {
+    let mut mean = vec![0.0; query.len()];
+    for other in others.filter(|other| other.len() == query.len()) {
+        for (sum, value) in mean.iter_mut().zip(other) {
+            *sum += value;
+        }
+    }
+    let mean = unit(mean)?;
+    unit(query.iter().zip(mean).map(|(own, mean)| own + LEADING * mean).collect())
+}
+
+fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length <= f32::EPSILON {
+        return None;
+    }
+    for value in &mut vector {
+        *value /= length;
+    }
+    Some(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recall::Held;
+
+    fn like(nearest: f32, pieces: usize) -> Option<PieceLikeness> {
+        Some(PieceLikeness { nearest: vec![nearest], pieces })
+    }
+
+    fn words(counts: &[u32]) -> WordEvidence {
+        WordEvidence {
+            documents: 100,
+            average_length: 4.0,
+            asked: vec![1],
+            held_by: vec![2],
+            items: counts.iter().map(|it| Held { counts: vec![*it], length: 4 }).collect(),
+        }
+    }
+
+    /// Three memories: the first has the word, the second is near, entities lead to the third.
+    fn three() -> Candidates {
+        Candidates {
+            ids: (1..=3).map(Uuid::from_u128).collect(),
+            words: Some(words(&[1, 0, 0])),
+            cosines: Some(vec![Some(0.3), Some(0.5), None]),
+            moved: Some(vec![Some(0.4), Some(0.4), None]),
+            pieces: Some(vec![like(0.6, 8), like(0.4, 8), None]),
+            entities: vec![0.0, 0.0, 0.8],
+            without: vec![],
+        }
+    }
+
+    fn order(candidates: &Candidates) -> Vec<usize> {
+        candidates.weigh().iter().map(|weighed| weighed.place).collect()
+    }
+
+    #[test]
+    fn every_share_is_explained_and_can_be_switched_off() {
+        let all = three();
+        let weighed = all.weigh();
+        assert_eq!(order(&all), [0, 1, 2]);
+        for weighed in &weighed {
+            let sum: f64 = weighed.shares.iter().map(|(_, share)| share).sum();
+            assert!((sum - weighed.score).abs() < 1e-9, "{weighed:?}");
+        }
+        let mut seen: Vec<_> =
+            weighed.iter().flat_map(|it| &it.shares).map(|(feature, _)| *feature).collect();
+        seen.sort_by_key(|feature| feature.as_str());
+        seen.dedup();
+        assert_eq!(seen.len(), Feature::OF_MEMORIES.len());
+        for feature in Feature::OF_MEMORIES {
+            let left = Candidates { without: vec![feature], ..three() }.weigh();
+            let mut left = left.iter().flat_map(|weighed| &weighed.shares);
+            assert!(left.all(|(it, _)| *it != feature), "{feature:?}");
+        }
+        let meaningless = Candidates { without: vec![Feature::Meaning], ..three() }.weigh();
+        assert!(meaningless.iter().flat_map(|it| &it.shares).all(|it| it.0 != Feature::Alike));
+    }
+
+    #[test]
+    fn words_alone_rank_as_bm25_does() {
+        let by_words = Candidates {
+            words: Some(words(&[1, 3, 0])),
+            cosines: None,
+            moved: None,
+            pieces: None,
+            ..three()
+        };
+        assert_eq!(order(&by_words), [1, 0, 2]);
+    }
+
+    #[test]
+    fn pieces_of_long_texts_tell_little() {
+        let of = |pieces| {
+            let all = three();
+            let near = Some(vec![like(0.3, pieces), like(0.9, pieces), None]);
+            Candidates { pieces: near, moved: None, ..all }
+        };
+        assert_eq!(order(&of(8))[0], 1);
+        assert_eq!(order(&of(800))[0], 0);
+    }
+
+    #[test]
+    fn mere_membership_stays_behind_what_words_find_well() {
+        let all = three();
+        let bare = Candidates { entities: vec![0.0, 0.0, 0.32], ..three() };
+        let score = |candidates: &Candidates, place| {
+            candidates.weigh().iter().find(|it| it.place == place).unwrap().score
+        };
+        assert!(score(&bare, 2) < score(&bare, 1) / 2.0);
+        let lifted = Candidates { entities: vec![0.0, 0.8, 0.0], ..three() };
+        assert!(score(&lifted, 1) > score(&all, 1) + 0.4, "what is about the entity rises");
+    }
+
+    #[test]
+    fn a_query_moves_half_way_to_what_it_found() {
+        let moved = towards(&[1.0, 0.0], [vec![0.0, 1.0], vec![0.0, 1.0]].into_iter()).unwrap();
+        let length = 1.25_f32.sqrt();
+        assert!((moved[0] - 1.0 / length).abs() < 1e-6 && (moved[1] - 0.5 / length).abs() < 1e-6);
+        assert_eq!(towards(&[1.0, 0.0], std::iter::empty()), None);
+        let other_model = std::iter::once(vec![1.0]);
+        assert_eq!(towards(&[1.0, 0.0], other_model), None);
+    }
+}
