@@ -103,7 +103,7 @@ async fn work_that_nobody_waits_for_is_dropped() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_stands_aside_is_seen_beside_the_text_and_not_in_it() {
-    let model = MiniLm::load(&support::model_files().await, 1).unwrap();
+    let model = MiniLm::load(&support::model_files().await, 1, Precision::F32).unwrap();
     let question = |words: &str, aside: &str| Question {
         whole: String::new(),
         words: words.to_owned(),
