@@ -110,8 +110,8 @@ impl Candidates {
         let best = || weighed.iter().take(TELLING).map(|weighed| weighed.place);
         best().next()?;
         let covered = self.words.as_ref().map(|words| {
-            let items = best().filter_map(|place| words.items.get(place));
-            Shares::new(words).covered(items)
+            let items: Vec<_> = best().filter_map(|place| words.items.get(place)).collect();
+            Shares::new(words).covered(&items)
         });
         let pieces = self.pieces.iter().flatten().flatten().map(piece::likeness);
         let near = || {
@@ -266,8 +266,8 @@ mod tests {
     use super::*;
     use crate::recall::Held;
 
-    fn like(nearest: f32, pieces: usize) -> Option<PieceLikeness> {
-        Some(PieceLikeness { nearest: vec![nearest], pieces })
+    fn like(nearest: f32, pieces: usize) -> PieceLikeness {
+        PieceLikeness { nearest: vec![nearest], pieces }
     }
 
     fn words(counts: &[u32]) -> WordEvidence {
@@ -287,7 +287,7 @@ mod tests {
             words: Some(words(&[1, 0, 0])),
             cosines: Some(vec![Some(0.3), Some(0.5), None]),
             moved: Some(vec![Some(0.4), Some(0.4), None]),
-            pieces: Some(vec![like(0.6, 8), like(0.4, 8), None]),
+            pieces: Some(vec![Some(like(0.6, 8)), Some(like(0.4, 8)), None]),
             entities: vec![0.0, 0.0, 0.8],
             without: vec![],
         }
@@ -336,7 +336,7 @@ mod tests {
     fn pieces_of_long_texts_tell_little() {
         let of = |pieces| {
             let all = three();
-            let near = Some(vec![like(0.3, pieces), like(0.9, pieces), None]);
+            let near = Some(vec![Some(like(0.3, pieces)), Some(like(0.9, pieces)), None]);
             Candidates { pieces: near, moved: None, ..all }
         };
         assert_eq!(order(&of(8))[0], 1);

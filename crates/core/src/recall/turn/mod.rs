@@ -378,7 +378,8 @@ fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<
         near.map(piece::likeness).reduce(f64::max)
     });
     let covered = candidates.words.map(|words| {
-        Shares::new(words).covered(asked().filter_map(|it| words.items.get(it.place)))
+        let items: Vec<_> = asked().filter_map(|it| words.items.get(it.place)).collect();
+        Shares::new(words).covered(&items)
     });
     let near = || {
         let cosines = candidates.cosines?;
