@@ -134,7 +134,7 @@ mod x86 {
                         let rows = &rows[first..first + count];
                         let out = &mut out[first * out_stride + column..];
                         let mut part =
-                            Part { codes, steps: steps, rows, constants, out, stride: out_stride };
+                            Part { codes, steps, rows, constants, out, stride: out_stride };
                         match count {
                             1 => part.put($block::<1>(part.rows(), panels)),
                             2 => part.put($block::<2>(part.rows(), panels)),
@@ -183,6 +183,9 @@ mod x86 {
         }
     }
 
+    // The loops over rows count, like those in `matrix`: whatever the compiler does not inline of an
+    // iterator would move the sums from registers to memory.
+
     /// Pairs of products are added up in 16 bits over a group of steps, and only then widened.
     #[target_feature(enable = "avx2")]
     #[inline]
@@ -191,23 +194,24 @@ mod x86 {
         let mut sums = [[_mm256_setzero_si256(); 2]; N];
         let panel = panel.as_chunks::<GROUP>().0;
         let rows: [&[[Step; GROUP]]; N] =
-            rows.map(|row| &row.as_chunks::<GROUP>().0[..panel.len()]);
+            array::from_fn(|i| &rows[i].as_chunks::<GROUP>().0[..panel.len()]);
         for (place, group) in panel.iter().enumerate() {
             let mut narrow = [[_mm256_setzero_si256(); 2]; N];
-            for (step, columns) in group.iter().enumerate() {
-                let [low, high]: [__m256i; 2] = pulp::cast(*columns);
-                for (row, narrow) in rows.iter().zip(&mut narrow) {
-                    let codes = _mm256_set1_epi32(i32::from_le_bytes(row[place][step]));
-                    narrow[0] = _mm256_add_epi16(narrow[0], _mm256_maddubs_epi16(codes, low));
-                    narrow[1] = _mm256_add_epi16(narrow[1], _mm256_maddubs_epi16(codes, high));
+            for step in 0..GROUP {
+                let [low, high]: [__m256i; 2] = pulp::cast(group[step]);
+                for i in 0..N {
+                    let codes = _mm256_set1_epi32(i32::from_le_bytes(rows[i][place][step]));
+                    narrow[i][0] = _mm256_add_epi16(narrow[i][0], _mm256_maddubs_epi16(codes, low));
+                    narrow[i][1] =
+                        _mm256_add_epi16(narrow[i][1], _mm256_maddubs_epi16(codes, high));
                 }
             }
-            for (sums, narrow) in sums.iter_mut().zip(narrow) {
-                sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(narrow[0], ones));
-                sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(narrow[1], ones));
+            for i in 0..N {
+                sums[i][0] = _mm256_add_epi32(sums[i][0], _mm256_madd_epi16(narrow[i][0], ones));
+                sums[i][1] = _mm256_add_epi32(sums[i][1], _mm256_madd_epi16(narrow[i][1], ones));
             }
         }
-        sums.map(|sums| [pulp::cast(sums)])
+        array::from_fn(|i| [pulp::cast(sums[i])])
     }
 
     /// One instruction multiplies, adds up four and widens.
@@ -215,16 +219,16 @@ mod x86 {
     #[inline]
     fn dots<const N: usize>(rows: [&[Step]; N], [panel]: [&[Columns]; 1]) -> [[Sums; 1]; N] {
         let mut sums = [[_mm256_setzero_si256(); 2]; N];
-        let rows = rows.map(|row| &row[..panel.len()]);
+        let rows: [&[Step]; N] = array::from_fn(|i| &rows[i][..panel.len()]);
         for (step, columns) in panel.iter().enumerate() {
             let [low, high]: [__m256i; 2] = pulp::cast(*columns);
-            for (row, sums) in rows.iter().zip(&mut sums) {
-                let codes = _mm256_set1_epi32(i32::from_le_bytes(row[step]));
-                sums[0] = _mm256_dpbusd_avx_epi32(sums[0], codes, low);
-                sums[1] = _mm256_dpbusd_avx_epi32(sums[1], codes, high);
+            for i in 0..N {
+                let codes = _mm256_set1_epi32(i32::from_le_bytes(rows[i][step]));
+                sums[i][0] = _mm256_dpbusd_avx_epi32(sums[i][0], codes, low);
+                sums[i][1] = _mm256_dpbusd_avx_epi32(sums[i][1], codes, high);
             }
         }
-        sums.map(|sums| [pulp::cast(sums)])
+        array::from_fn(|i| [pulp::cast(sums[i])])
     }
 
     /// The same with vectors twice as wide, so that one holds a whole panel.
@@ -234,15 +238,15 @@ mod x86 {
         let mut sums = [[_mm512_setzero_si512(); 2]; N];
         let [left, right] = panels;
         let right = &right[..left.len()];
-        let rows = rows.map(|row| &row[..left.len()]);
-        for (step, (left, right)) in left.iter().zip(right).enumerate() {
-            let (left, right): (__m512i, __m512i) = (pulp::cast(*left), pulp::cast(*right));
-            for (row, sums) in rows.iter().zip(&mut sums) {
-                let codes = _mm512_set1_epi32(i32::from_le_bytes(row[step]));
-                sums[0] = _mm512_dpbusd_epi32(sums[0], codes, left);
-                sums[1] = _mm512_dpbusd_epi32(sums[1], codes, right);
+        let rows: [&[Step]; N] = array::from_fn(|i| &rows[i][..left.len()]);
+        for (step, columns) in left.iter().enumerate() {
+            let (left, right): (__m512i, __m512i) = (pulp::cast(*columns), pulp::cast(right[step]));
+            for i in 0..N {
+                let codes = _mm512_set1_epi32(i32::from_le_bytes(rows[i][step]));
+                sums[i][0] = _mm512_dpbusd_epi32(sums[i][0], codes, left);
+                sums[i][1] = _mm512_dpbusd_epi32(sums[i][1], codes, right);
             }
         }
-        sums.map(|sums| sums.map(|sums| pulp::cast(sums)))
+        array::from_fn(|i| pulp::cast(sums[i]))
     }
 }
