@@ -202,7 +202,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_written_meanwhile_is_not_waited_for() {
         let (fill, scope) = (Fill::default(), Scope::of_job(WorkspaceId(Uuid::from_u128(1))));
-        let long = Duration::from_secs(60);
+        let long = Duration::from_mins(1);
         fill.settled(scope, long).await;
         fill.enqueue(scope, vec![Uuid::from_u128(2), Uuid::from_u128(3)]);
         let (taken, ids) = fill.take().unwrap();

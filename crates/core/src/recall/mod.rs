@@ -279,8 +279,9 @@ impl Mnemic {
         };
         let (now, vector) = (began, OnceCell::new());
         let quest = Quest { principal, scope, request, filter, limit, now, asked_in, clue, vector };
-        let (mut searches, always) =
-            tokio::join!(self.search_all(&quest), self.beside_always(&quest));
+        // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
+        let searched = async { tokio::join!(self.search_all(&quest), self.beside_always(&quest)) };
+        let (mut searches, always) = Box::pin(searched).await;
         // When nothing served, the caller gets the reason as an error, not an empty answer.
         if let Some(failure) = searches.take_failure() {
             return Err(failure);
