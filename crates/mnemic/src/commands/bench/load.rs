@@ -47,7 +47,7 @@ pub async fn fill_workspace(
     let dimensions = stamp.dimensions;
     // The next batch is made while the one before is written.
     let making = tokio::task::spawn_blocking(move || {
-        let mut maker = Maker::new(dimensions);
+        let mut maker = Maker::new(SEED, dimensions);
         let mut left = items;
         while left > 0 {
             let count = BATCH.min(left);
@@ -64,16 +64,17 @@ pub async fn fill_workspace(
     Ok(making.await?)
 }
 
-struct Maker {
-    noise: Noise,
-    texts: Texts,
-    vectors: Vectors,
-    ids: IdSource,
+/// What is made up is made of this; the same of the same seed.
+pub(super) struct Maker {
+    pub noise: Noise,
+    pub texts: Texts,
+    pub vectors: Vectors,
+    pub ids: IdSource,
 }
 
 impl Maker {
-    fn new(dimensions: usize) -> Self {
-        let mut noise = Noise(SEED);
+    pub(super) fn new(seed: u64, dimensions: usize) -> Self {
+        let mut noise = Noise(seed);
         let vectors = Vectors::new(dimensions, true, &mut noise);
         Self { noise, texts: Texts::default(), vectors, ids: IdSource::default() }
     }

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, bail};
 use jiff::SignedDuration;
-use mnemic_core::clock::{Clock as _, IdSource, SystemClock};
+use mnemic_core::clock::{Clock as _, SystemClock};
 use mnemic_core::conversation::{Conversation, Turn};
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::ids::TurnId;
@@ -11,10 +11,10 @@ use mnemic_core::node::Properties;
 use mnemic_core::principal::Scope;
 use mnemic_core::recall::ItemKind;
 use mnemic_core::store::{Change, Embedded, Store};
-use mnemic_recall::synthetic::{Noise, Texts, Vectors};
+use mnemic_recall::synthetic::{Noise, Texts};
 use tokio::sync::mpsc;
 
-use super::load;
+use super::load::{self, Maker};
 use crate::output;
 
 /// How many turns a conversation has.
@@ -40,7 +40,7 @@ pub async fn fill(store: &dyn Store, scope: Scope, stamp: &ModelStamp, turns: us
     let dimensions = stamp.dimensions;
     // The next batch is made while the one before is written.
     let making = tokio::task::spawn_blocking(move || {
-        let mut maker = Maker::new(dimensions);
+        let mut maker = Maker::new(SEED, dimensions);
         let numbers: Vec<_> = (0..conversations).collect();
         for batch in numbers.chunks(BATCH) {
             let (mut changes, mut vectors) = (Vec::new(), Vec::new());
@@ -102,20 +102,7 @@ fn name(number: usize) -> String {
     format!("talk-{number}")
 }
 
-struct Maker {
-    noise: Noise,
-    texts: Texts,
-    vectors: Vectors,
-    ids: IdSource,
-}
-
 impl Maker {
-    fn new(dimensions: usize) -> Self {
-        let mut noise = Noise(SEED);
-        let vectors = Vectors::new(dimensions, true, &mut noise);
-        Self { noise, texts: Texts::default(), vectors, ids: IdSource::default() }
-    }
-
     fn talk(&mut self, number: usize, changes: &mut Vec<Change>, vectors: &mut Vec<Embedded>) {
         let now = SystemClock.now();
         let began = now - SignedDuration::from_mins(i64::try_from(number).unwrap_or(0));
