@@ -216,6 +216,7 @@ impl Made {
             tags: &self.tags,
             numbers: self.numbers,
             vector: Code::new(&self.code).ok(),
+            pieces: &[],
         }
     }
 }

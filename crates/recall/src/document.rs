@@ -21,6 +21,8 @@ pub struct Document<'a> {
     pub numbers: [i64; NUMBERS],
     /// Without a vector a document is found by its words only.
     pub vector: Option<Code<'a>>,
+    /// The packed vectors of its pieces, if it has any.
+    pub pieces: &'a [u8],
 }
 
 /// One result of a search.

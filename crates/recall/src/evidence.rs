@@ -74,7 +74,8 @@ mod tests {
         for (place, text) in texts.iter().enumerate() {
             let vector = codes.get(place).map(|code| Code::new(code).unwrap());
             let key = [u8::try_from(place).unwrap(); 16];
-            let document = Document { key, text, tags: &[], numbers: [0; NUMBERS], vector };
+            let document =
+                Document { key, text, tags: &[], numbers: [0; NUMBERS], vector, pieces: &[] };
             index.put(&document).unwrap();
         }
         let keys = [[0; 16], [1; 16], [2; 16], [9; 16]];

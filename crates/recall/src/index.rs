@@ -9,6 +9,7 @@ use crate::document::{Document, Error, Hit, Key, NUMBERS};
 use crate::filter::{Filter, Selection};
 use crate::forward::Forward;
 use crate::interner::Interner;
+use crate::pieces::Pieces;
 use crate::postings::{List, SLOTS_MAX};
 use crate::slot_set::SlotSet;
 use crate::text::matched_words;
@@ -32,6 +33,8 @@ pub struct Index {
     total_length: u64,
     columns: [Column; NUMBERS],
     vectors: Option<Vectors>,
+    pieces: Vec<Pieces>,
+    piece_bytes: usize,
     /// What the lists of terms and tags hold, kept up to date so that asking is free.
     list_bytes: usize,
 }
@@ -59,6 +62,8 @@ impl Index {
             total_length: 0,
             columns: Default::default(),
             vectors: dimensions.map(Vectors::new),
+            pieces: Vec::new(),
+            piece_bytes: 0,
             list_bytes: 0,
         }
     }
@@ -144,6 +149,8 @@ impl Index {
             + self.lengths.capacity()
             + self.columns.iter().map(Column::bytes).sum::<usize>()
             + self.vectors.as_ref().map_or(0, Vectors::bytes)
+            + self.pieces.capacity() * size_of::<Pieces>()
+            + self.piece_bytes
     }
 
     /// The documents that pass a filter, for several searches.
@@ -168,6 +175,10 @@ impl Index {
         matched_words(query, |term| {
             self.lexicon.lookup(term).is_some_and(|id| self.lexicon.get(id).contains(slot))
         })
+    }
+
+    pub(crate) fn pieces_of(&self, key: &Key) -> Option<&Pieces> {
+        self.pieces.get(self.slot(key)? as usize)
     }
 
     pub(crate) fn keys(&self) -> &[Key] {
@@ -235,6 +246,9 @@ impl Index {
             column.put(slot, value);
         }
         self.write_vector(slot, document.vector);
+        let pieces = Pieces::new(document.pieces, self.dimensions().unwrap_or(0));
+        self.piece_bytes += pieces.bytes();
+        put_at(&mut self.pieces, slot, pieces);
     }
 
     pub(crate) fn check_all(&self, documents: &[Document<'_>]) -> Result<(), Error> {
@@ -323,6 +337,7 @@ impl Index {
         if let Some(vectors) = &mut self.vectors {
             vectors.clear(slot);
         }
+        self.piece_bytes -= std::mem::take(&mut self.pieces[slot as usize]).bytes();
     }
 
     /// Moves the last document into a slot that has been unlisted, so that no hole remains.
@@ -362,6 +377,7 @@ impl Index {
             vectors.move_last(last, hole);
         }
         self.keys.pop();
+        self.pieces.swap_remove(hole as usize);
         self.lengths.pop();
         self.forward.pop();
         self.columns.iter_mut().for_each(Column::pop);

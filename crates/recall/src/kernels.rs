@@ -78,9 +78,31 @@ pub(crate) fn fewest_differences(
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
 fn fewest_differences_body(query: &[u64], text: &[u64], row_words: usize, fewest: &mut [u32]) {
-    for row in text.chunks_exact(row_words) {
-        for (asked, fewest) in query.chunks_exact(row_words).zip(&mut *fewest) {
-            let differing: u32 = row.iter().zip(asked).map(|(a, b)| (a ^ b).count_ones()).sum();
+    match row_words {
+        4 => fewest_differences_sized::<4>(query, text, fewest),
+        6 => fewest_differences_sized::<6>(query, text, fewest),
+        8 => fewest_differences_sized::<8>(query, text, fewest),
+        12 => fewest_differences_sized::<12>(query, text, fewest),
+        _ => {
+            for row in text.chunks_exact(row_words) {
+                for (asked, fewest) in query.chunks_exact(row_words).zip(&mut *fewest) {
+                    let bits = row.iter().zip(asked).map(|(a, b)| (a ^ b).count_ones());
+                    *fewest = bits.sum::<u32>().min(*fewest);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
+fn fewest_differences_sized<const WORDS: usize>(query: &[u64], text: &[u64], fewest: &mut [u32]) {
+    for (asked, fewest) in query.as_chunks::<WORDS>().0.iter().zip(fewest) {
+        for row in text.as_chunks::<WORDS>().0 {
+            let mut differing = 0;
+            for word in 0..WORDS {
+                differing += (asked[word] ^ row[word]).count_ones();
+            }
             *fewest = differing.min(*fewest);
         }
     }

@@ -56,5 +56,5 @@ pub use evidence::{Evidence, Occurrences};
 pub use filter::{Clause, Filter, Selection};
 pub use index::Index;
 pub use kernels::cosine;
-pub use pieces::{Likeness, pack_pieces, piece_likeness};
+pub use pieces::{Compared, Likeness, pack_pieces, piece_likeness};
 pub use text::{TextTerms, asked_terms, matched_words, query_terms};

@@ -15,8 +15,11 @@ use crate::top::{Top, rank, unrank};
 use crate::vectors::{SIGNS_FROM, Vectors, words};
 use std::borrow::Cow;
 
-/// How many rows the one-bit codes leave for the int8 codes.
-const SHORTLIST: usize = 2_000;
+/// How many rows the one-bit codes leave for the int8 codes: one in so many, within these bounds.
+/// How far down a near one can be by its signs grows with how many there are.
+const SHORTLIST_PART: usize = 50;
+const SHORTLIST_MIN: usize = 1_000;
+const SHORTLIST_MAX: usize = 2_000;
 /// Rows per call of a kernel.
 const BATCH: usize = 1024;
 
@@ -121,8 +124,9 @@ impl Scan<'_> {
     /// one-bit codes.
     fn shortlist(&self, mask: &[u64], k: usize) -> Option<Vec<u32>> {
         let (query, rows) = self.vectors.signs_of(&self.query.unit)?;
-        let wanted = SHORTLIST.max(k.saturating_mul(4));
-        let mut found: Vec<(u32, u32)> = Vec::with_capacity(2 * SHORTLIST + BATCH);
+        let part = bits::count(mask) / SHORTLIST_PART;
+        let wanted = part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(4));
+        let mut found: Vec<(u32, u32)> = Vec::with_capacity(2 * wanted + BATCH);
         let mut search = Hamming { query: &query, limit: u32::MAX };
         let stride = words(self.vectors.dimensions());
         let batches = rows.chunks(BATCH * stride).zip(mask.chunks(BATCH / 64));

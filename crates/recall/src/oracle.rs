@@ -111,6 +111,7 @@ fn put(index: &mut Index, entries: &[(Key, Entry)]) {
             tags,
             numbers: entry.numbers,
             vector: code.as_ref().map(|code| Code::new(code).unwrap()),
+            pieces: &[],
         })
         .collect();
     match &documents[..] {
@@ -252,7 +253,7 @@ proptest! {
     fn arbitrary_text_never_panics(text in any::<String>(), query in any::<String>()) {
         let mut index = Index::new(None);
         let document =
-            Document { key: key(1), text: &text, tags: &[&query], numbers: [0; 4], vector: None };
+            Document { key: key(1), text: &text, tags: &[&query], numbers: [0; 4], vector: None, pieces: &[] };
         index.put(&document).unwrap();
         index.words(&query, &Filter::all(), 10);
         index.matched_terms(&query, &key(1));

@@ -6,10 +6,15 @@
 
 use std::f32::consts::PI;
 
+use crate::document::Key;
+use crate::index::Index;
 use crate::kernels;
 
 const BITS: usize = u64::BITS as usize;
 const WORD_BYTES: usize = BITS / 8;
+/// An index holds the pieces of texts that have no more than this: a sentence or two, of which a
+/// question looks at many. Those of long texts would take more room than all else together.
+const PIECES_HELD_MAX: usize = 48;
 
 /// Packs vectors of so many dimensions that stand one behind the other.
 pub fn pack_pieces(pieces: &[f32], dimensions: usize) -> Vec<u8> {
@@ -33,21 +38,76 @@ pub struct Likeness {
 /// Compares packed pieces of so many dimensions. Nothing, if the text has none or they are no
 /// such pieces.
 pub fn piece_likeness(query: &[u8], text: &[u8], dimensions: usize) -> Option<Likeness> {
+    compare(&words(query), &kept(text, dimensions)?, dimensions)
+}
+
+/// A text's pieces as they are compared. Nothing, if it has none or they are no such pieces.
+fn kept(text: &[u8], dimensions: usize) -> Option<Box<[u64]>> {
+    let row_bytes = dimensions.div_ceil(BITS) * WORD_BYTES;
+    let whole = row_bytes > 0 && text.len().is_multiple_of(row_bytes);
+    (whole && !text.is_empty()).then(|| words(text))
+}
+
+fn compare(query: &[u64], text: &[u64], dimensions: usize) -> Option<Likeness> {
     let row_words = dimensions.div_ceil(BITS);
-    let row_bytes = row_words * WORD_BYTES;
-    if text.is_empty() || row_bytes == 0 || !text.len().is_multiple_of(row_bytes) {
-        return None;
-    }
-    let (query, text) = (words(query), words(text));
-    let mut fewest = vec![u32::MAX; query.len() / row_words];
-    kernels::fewest_differences(&query, &text, row_words, &mut fewest);
+    let mut fewest = vec![u32::MAX; query.len().checked_div(row_words)?];
+    kernels::fewest_differences(query, text, row_words, &mut fewest);
     #[expect(clippy::cast_precision_loss, reason = "so few bits are exact")]
     let cosine = |differing: &u32| (PI * *differing as f32 / dimensions as f32).cos();
     let nearest = fewest.iter().map(cosine).collect();
     Some(Likeness { nearest, pieces: text.len() / row_words })
 }
 
-fn words(bytes: &[u8]) -> Vec<u64> {
+/// The pieces of a document as an index holds them.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Pieces {
+    #[default]
+    None,
+    Here(Box<[u64]>),
+    /// There are so many that they are left where they came from.
+    Elsewhere,
+}
+
+impl Pieces {
+    pub(crate) fn new(packed: &[u8], dimensions: usize) -> Self {
+        let row_bytes = dimensions.div_ceil(BITS) * WORD_BYTES;
+        match kept(packed, dimensions) {
+            None => Self::None,
+            Some(_) if packed.len() > PIECES_HELD_MAX * row_bytes => Self::Elsewhere,
+            Some(words) => Self::Here(words),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        if let Self::Here(words) = self { size_of_val(&**words) } else { 0 }
+    }
+}
+
+/// What an index knows of one document's pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Compared {
+    Likeness(Likeness),
+    None,
+    /// It does not hold them, but whoever told it of the document does.
+    Elsewhere,
+}
+
+impl Index {
+    /// How near a query's packed pieces come to those of each of these documents.
+    pub fn compare_pieces(&self, query: &[u8], keys: &[Key]) -> Vec<Compared> {
+        let (query, dimensions) = (words(query), self.dimensions().unwrap_or(0));
+        let of = |key: &Key| match self.pieces_of(key) {
+            Some(Pieces::Here(text)) => {
+                compare(&query, text, dimensions).map_or(Compared::None, Compared::Likeness)
+            }
+            Some(Pieces::Elsewhere) => Compared::Elsewhere,
+            Some(Pieces::None) | None => Compared::None,
+        };
+        keys.iter().map(of).collect()
+    }
+}
+
+fn words(bytes: &[u8]) -> Box<[u64]> {
     let (words, _) = bytes.as_chunks::<WORD_BYTES>();
     words.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
@@ -93,6 +153,34 @@ mod tests {
         let packed = pack_pieces(&pieces.concat(), DIMENSIONS);
         assert_eq!(packed.len(), 6 * DIMENSIONS / 8);
         assert_eq!(piece_likeness(&packed, &packed, DIMENSIONS).unwrap().pieces, 6);
+    }
+
+    #[test]
+    fn an_index_holds_the_pieces_of_short_texts_and_knows_of_others() {
+        let mut noise = Noise(7);
+        let pieces: Vec<_> = (0..=PIECES_HELD_MAX).map(|_| unit(&mut noise)).collect();
+        let (long, short) = (pieces.concat(), pieces[..6].concat());
+        let (long, short) = (pack_pieces(&long, DIMENSIONS), pack_pieces(&short, DIMENSIONS));
+        let mut index = Index::new(Some(DIMENSIONS));
+        for (n, pieces) in [&short[..], &long, &[], &short, &short[1..]].into_iter().enumerate() {
+            let key = [u8::try_from(n).unwrap(); 16];
+            let (tags, numbers) = (&[][..], [0; crate::NUMBERS]);
+            let document = crate::Document { key, text: "", tags, numbers, vector: None, pieces };
+            index.put(&document).unwrap();
+        }
+        let query = pack_pieces(&pieces[4], DIMENSIONS);
+        let near = piece_likeness(&query, &short, DIMENSIONS).map(Compared::Likeness).unwrap();
+        let keys: Vec<Key> = (0..6).map(|n| [n; 16]).collect();
+        let (none, elsewhere) = (Compared::None, Compared::Elsewhere);
+        let expected = [&near, &elsewhere, &none, &near, &none, &none];
+        assert!(index.compare_pieces(&query, &keys).iter().eq(expected));
+        let held = index.bytes();
+        assert!(index.remove(&keys[0]), "the last takes its place");
+        assert_eq!(
+            index.compare_pieces(&query, &keys[..4]),
+            [none, elsewhere, Compared::None, near]
+        );
+        assert!(index.bytes() < held);
     }
 
     #[test]

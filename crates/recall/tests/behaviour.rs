@@ -11,7 +11,7 @@ fn key(n: u32) -> Key {
 }
 
 fn text(key: Key, text: &str) -> Document<'_> {
-    Document { key, text, tags: &[], numbers: [0; 4], vector: None }
+    Document { key, text, tags: &[], numbers: [0; 4], vector: None, pieces: &[] }
 }
 
 fn index(texts: &[&str]) -> Index {

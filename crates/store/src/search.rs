@@ -1,10 +1,14 @@
 //! The half of the engine port that is about finding: databases differ most here, so each
 //! engine brings its own. Scores are greater for better, whatever the engine.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
+use mnemic_core::ids::TurnId;
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+use mnemic_core::store::PieceLikeness;
 use uuid::Uuid;
 
 use crate::{Engine, Scope};
@@ -60,6 +64,26 @@ pub trait SearchEngine: Engine {
         query: &[f32],
         ids: &[Uuid],
     ) -> Result<Vec<Option<f32>>>;
+
+    /// How near a query's packed pieces come to those of items, in the order of the ids; nothing for
+    /// one that has none.
+    async fn piece_likeness(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        pieces: &[u8],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>>;
+
+    /// These turns and, of each, so many before and after it in its conversation; by conversation
+    /// and index, each once.
+    async fn said_around(
+        &self,
+        scope: Scope,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Arc<Spoken>>>;
 
     /// Which of the query's words each memory has, as the query spells them.
     async fn matched_words(

@@ -32,8 +32,6 @@ pub struct Statement {
     pub name: &'static str,
     pub sql: &'static str,
     pub scope: StatementScope,
-    /// Looks up so little by a key that handing it to another thread would take longer.
-    pub quick: bool,
     /// Adds one row under a key of its own, and fails where the key is taken: its step then counts
     /// none.
     pub adds: bool,
@@ -42,18 +40,12 @@ pub struct Statement {
 impl Statement {
     /// A statement whose callers pass every parameter, from `$1` on.
     pub const fn system(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, scope: StatementScope::System, quick: false, adds: false }
+        Self { name, sql, scope: StatementScope::System, adds: false }
     }
 
     /// A statement whose `$1` is the workspace; callers pass the parameters from `$2` on.
     pub const fn workspace(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, scope: StatementScope::Workspace, quick: false, adds: false }
-    }
-
-    /// The same, run where it is asked for.
-    #[must_use]
-    pub const fn quick(self) -> Self {
-        Self { quick: true, ..self }
+        Self { name, sql, scope: StatementScope::Workspace, adds: false }
     }
 
     /// The same, for an `INSERT` of one row that says nothing of conflicts. A batch of such needs no

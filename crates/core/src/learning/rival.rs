@@ -121,7 +121,7 @@ impl Mnemic {
     /// before it was said, and `valid_from` is no help, as people speak of what began long ago.
     async fn said_at(&self, caller: &Caller, memory: &Memory) -> Result<Timestamp> {
         let ids: Vec<TurnId> = memory.source_ids.iter().filter_map(|id| id.parse().ok()).collect();
-        let turns = self.store.turns_around(caller.scope(), &ids, 0).await?;
+        let turns = self.store.lookup_turns(caller.scope(), &ids).await?;
         Ok(turns.into_iter().map(|turn| turn.at).max().unwrap_or(memory.created_at))
     }
 

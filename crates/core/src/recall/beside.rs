@@ -45,6 +45,26 @@ pub(super) struct Always {
     user: Result<Option<UserProfile>>,
 }
 
+impl Beside {
+    pub(super) fn new(
+        always: Always,
+        patterns: Result<Vec<ShownPattern>>,
+        query: &str,
+        items: &[Recalled],
+    ) -> Self {
+        let mut degraded = Vec::new();
+        let policies = served("policies", always.policies, &mut degraded);
+        Self {
+            strategies: served("strategies", always.strategies, &mut degraded),
+            goals: served("goals", always.goals, &mut degraded),
+            policies: relevant_policies(policies, query, items),
+            user: served("user", always.user, &mut degraded),
+            patterns: served("patterns", patterns, &mut degraded),
+            degraded,
+        }
+    }
+}
+
 impl Mnemic {
     /// What does not depend on what is found: it is looked for at the same time.
     pub(super) async fn beside_always(&self, quest: &Quest<'_>) -> Always {
@@ -72,30 +92,17 @@ impl Mnemic {
         Always { strategies, goals, policies, user }
     }
 
-    pub(super) async fn beside(
+    /// What tends to happen when agents act on what the query is about.
+    pub(super) async fn patterns_beside(
         &self,
         quest: &Quest<'_>,
-        always: Always,
-        items: &[Recalled],
         entities: &[Entity],
-    ) -> Beside {
-        let (principal, request) = (quest.principal, quest.request);
-        let patterns = if request.includes(Part::Patterns) {
-            let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
-            self.patterns_about(principal, &request.query, nodes).await
-        } else {
-            Ok(vec![])
-        };
-        let mut degraded = Vec::new();
-        let policies = served("policies", always.policies, &mut degraded);
-        Beside {
-            strategies: served("strategies", always.strategies, &mut degraded),
-            goals: served("goals", always.goals, &mut degraded),
-            policies: relevant_policies(policies, &request.query, items),
-            user: served("user", always.user, &mut degraded),
-            patterns: served("patterns", patterns, &mut degraded),
-            degraded,
+    ) -> Result<Vec<ShownPattern>> {
+        if !quest.request.includes(Part::Patterns) {
+            return Ok(vec![]);
         }
+        let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
+        self.patterns_about(quest.principal, &quest.request.query, nodes).await
     }
 
     /// What is known of a user, or else of the one that the caller's token speaks for.
@@ -120,17 +127,14 @@ impl Mnemic {
             limit: None,
         };
         // Who asks for words alone does not wait for a model.
-        let query = if quest.request.wants(Technique::Vectors) {
-            self.query_vector(quest).await
-        } else {
-            Err(Error::new(Code::ModelUnavailable, "meanings are not asked for"))
+        let query = async {
+            if quest.request.wants(Technique::Vectors) {
+                self.query_vector(quest).await
+            } else {
+                Err(Error::new(Code::ModelUnavailable, "meanings are not asked for"))
+            }
         };
-        let found = self.search_strategies(
-            quest.principal,
-            &search,
-            STRATEGIES_MAX,
-            query.as_ref().map(|query| *query),
-        );
+        let found = self.search_strategies(quest.principal, &search, STRATEGIES_MAX, query);
         let mut found = found.await?.items;
         found.retain(|hit| hit.score >= STRATEGY_SCORE_MIN);
         Ok(found)

@@ -44,6 +44,7 @@ use crate::profile::UserProfile;
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
+use beside::Beside;
 pub use entity::{Entity, Matched, Neighbour, Sight, Through};
 pub use evidence::{Held, WordEvidence};
 pub use feature::Feature;
@@ -52,7 +53,7 @@ pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
 pub use item::ItemKind;
 pub(crate) use search::QueryVector;
 use search::{Quest, Searches};
-pub use turn::{RecalledTurn, WhyTurn};
+pub use turn::{RecalledTurn, Spoken, WhyTurn};
 
 pub const LIMIT_DEFAULT: usize = 10;
 pub const LIMIT_MAX: usize = 100;
@@ -280,20 +281,20 @@ impl Mnemic {
         let (now, vector) = (began, OnceCell::new());
         let quest = Quest { principal, scope, request, filter, limit, now, asked_in, clue, vector };
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
-        let searched = async { tokio::join!(self.search_all(&quest), self.beside_always(&quest)) };
-        let (mut searches, always) = Box::pin(searched).await;
+        let search::Found { memories, mut turns, beside } = Box::pin(self.search_all(&quest)).await;
+        let search::Memories { mut searches, weighed, patterns } = memories;
         // When nothing served, the caller gets the reason as an error, not an empty answer.
-        if let Some(failure) = searches.take_failure() {
+        if let Some(failure) = searches.take_failure(&mut turns) {
             return Err(failure);
         }
-        let (mut items, confidence) = self.weigh(&quest, &searches).await?;
+        let (mut items, confidence) = weighed?;
         self.conceal(principal, items.iter_mut().map(|item| &mut item.memory).collect()).await?;
         if request.explain {
             self.explain(scope, request, &searches, &mut items).await?;
         }
-        let (mut turns, confidence_in_turns) = searches.take_turns();
+        let (mut turns, confidence_in_turns) = searches.settle_turns(turns);
         cut(&mut items, &mut turns, limit);
-        let beside = self.beside(&quest, always, &items, &searches.entities).await;
+        let beside = Beside::new(beside, patterns, &request.query, &items);
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }

@@ -8,14 +8,18 @@ use jiff::Timestamp;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
+use super::beside::Always;
 use super::entity::{self, Entity, Sight, Through};
 use super::turn::{Clue, RecalledTurn, Turns};
-use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
+use super::{
+    FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, Recalled, SearchFilter, Technique, fuse,
+};
 use crate::Mnemic;
 use crate::conversation::ConversationId;
 use crate::embed::{Embedder, EmbedderState, Question, Seen, SeenQuestion};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
+use crate::pattern::ShownPattern;
 use crate::principal::{Principal, Scope};
 
 /// How long a recall waits for the vectors of what was written just before it.
@@ -95,8 +99,6 @@ impl Search {
 pub(super) struct Searches {
     pub done: Vec<Search>,
     pub entities: Vec<Entity>,
-    /// What was said, or why that could not be searched; nothing, where it was not asked for.
-    pub turns: Option<Result<Turns>>,
     /// What served in part only, and why.
     pub partly: Vec<String>,
 }
@@ -104,8 +106,11 @@ pub(super) struct Searches {
 impl Searches {
     /// What was said, and how sure it is that the answer is there; why it could not be searched is
     /// kept for the answer.
-    pub(super) fn take_turns(&mut self) -> (Vec<RecalledTurn>, f64) {
-        match self.turns.take() {
+    pub(super) fn settle_turns(
+        &mut self,
+        turns: Option<Result<Turns>>,
+    ) -> (Vec<RecalledTurn>, f64) {
+        match turns {
             Some(Ok(turns)) => {
                 // What memories lack for the same reason is said already.
                 if self.done.iter().all(|search| search.failure.is_none()) {
@@ -134,12 +139,11 @@ impl Searches {
 
     /// Where nothing served that looks at texts itself, the reason. What entities lead to is no
     /// answer in its place: a damaged index would be taken for an empty one.
-    pub(super) fn take_failure(&mut self) -> Option<Error> {
+    pub(super) fn take_failure(&mut self, turns: &mut Option<Result<Turns>>) -> Option<Error> {
         let on_its_own = self.done.iter().all(|search| search.technique == Technique::Entities);
-        match self.turns.take() {
-            // Where turns alone were asked for, they alone can fail.
-            Some(Err(e)) if self.done.is_empty() => return Some(e),
-            turns => self.turns = turns,
+        // Where turns alone were asked for, they alone can fail.
+        if self.done.is_empty() && matches!(turns, Some(Err(_))) {
+            return turns.take().and_then(Result::err);
         }
         let mut counted = self
             .done
@@ -149,6 +153,22 @@ impl Searches {
         let failed = counted.iter().all(|search| search.failure.is_some());
         counted.first_mut().filter(|_| failed).and_then(|search| search.failure.take())
     }
+}
+
+/// All that a recall looks for.
+pub(super) struct Found {
+    pub memories: Memories,
+    /// What was said, or why that could not be searched; nothing, where it was not asked for.
+    pub turns: Option<Result<Turns>>,
+    pub beside: Always,
+}
+
+/// What was found of memories.
+pub(super) struct Memories {
+    pub searches: Searches,
+    /// The best, and how sure it is that the answer is among them.
+    pub weighed: Result<(Vec<Recalled>, f64)>,
+    pub patterns: Result<Vec<ShownPattern>>,
 }
 
 /// What the query's meaning brought: memories, and nodes.
@@ -161,22 +181,43 @@ struct Meant {
 }
 
 impl Mnemic {
-    pub(super) async fn search_all(&self, quest: &Quest<'_>) -> Searches {
+    /// Everything that is looked for, at the same time: memories, what was said, and what stands
+    /// beside both.
+    pub(super) async fn search_all(&self, quest: &Quest<'_>) -> Found {
+        let (memories, turns) = (self.by_memories(quest), self.by_turns(quest));
+        let beside = self.beside_always(quest);
+        // The first search of a workspace builds its index, and meanwhile a model that is being
+        // loaded can arrive: then the first answer is complete, too.
+        let (memories, turns, beside) = if let EmbedderState::Loading(_) = self.embedder.state() {
+            (memories.await, turns.await, beside.await)
+        } else {
+            tokio::join!(memories, turns, beside)
+        };
+        Found { memories, turns, beside }
+    }
+
+    /// Memories, found and weighed, and patterns of what the query is about.
+    async fn by_memories(&self, quest: &Quest<'_>) -> Memories {
+        let searches = self.search_memories(quest).await;
+        let patterns = self.patterns_beside(quest, &searches.entities);
+        let (weighed, patterns) = tokio::join!(self.weigh(quest, &searches), patterns);
+        Memories { searches, weighed, patterns }
+    }
+
+    async fn search_memories(&self, quest: &Quest<'_>) -> Searches {
         let words = self.by_words(quest);
         let meant = self.by_meaning(quest);
         let named = self.by_name(quest);
-        let turns = self.by_turns(quest);
-        // The first search of a workspace builds its index, and meanwhile a model that is being
-        // loaded can arrive: then the first answer is complete, too.
-        let (words, meant, named, turns) = if let EmbedderState::Loading(_) = self.embedder.state()
-        {
-            (words.await, meant.await, named.await, turns.await)
+        let (words, meant, named) = if let EmbedderState::Loading(_) = self.embedder.state() {
+            (words.await, meant.await, named.await)
         } else {
-            tokio::join!(words, meant, named, turns)
+            // The question goes to the model first, and words are searched while it thinks.
+            let (meant, words, named) = tokio::join!(meant, words, named);
+            (words, meant, named)
         };
         let Meant { vectors, near, failure } = meant;
         let done = [words, vectors].into_iter().flatten().collect();
-        let mut searches = Searches { done, entities: vec![], turns, partly: vec![] };
+        let mut searches = Searches { done, entities: vec![], partly: vec![] };
         if let Some(e) = failure {
             searches.partly.push(format!("entities: found by name only: {e}"));
         }

@@ -197,8 +197,9 @@ impl Mnemic {
         let weighed = candidates.weigh();
         let places: Vec<_> = weighed.iter().take(WEIGHED_BY_PIECES).map(|it| it.place).collect();
         let ids: Vec<_> = places.iter().map(|place| candidates.ids[*place]).collect();
-        let stamp = query.embedder.stamp();
-        let found = self.store.piece_likeness(quest.scope, stamp, &query.own_pieces, &ids).await?;
+        let (kind, stamp) = (ItemKind::Memory, query.embedder.stamp());
+        let likeness = self.store.piece_likeness(quest.scope, kind, stamp, &query.own_pieces, &ids);
+        let found = likeness.await?;
         let with = found.iter().flatten().count();
         if with == 0 || (with as f64) < WITH_PIECES_MIN * found.len() as f64 {
             return Ok(None);

@@ -37,9 +37,8 @@ pub trait ConversationStore {
         indexes: &[i64],
         times: &[Timestamp],
     ) -> Result<Vec<Turn>>;
-    /// These turns and, of each, so many before and after it in its conversation; by conversation
-    /// and index, each once.
-    async fn turns_around(&self, scope: Scope, ids: &[TurnId], reach: i64) -> Result<Vec<Turn>>;
+    /// These turns, of whatever is there, in no order.
+    async fn lookup_turns(&self, scope: Scope, ids: &[TurnId]) -> Result<Vec<Turn>>;
     /// Who has spoken, each once, in the order of the names.
     async fn list_speakers(&self, scope: Scope, limit: usize) -> Result<Vec<String>>;
     /// Conversations by their keys and turns by their ids, of whatever is among these.

@@ -56,12 +56,12 @@ pub use procedure::{StrategyStore, ToolStore};
 pub use profile::ProfileStore;
 pub use review::ReviewStore;
 pub use run::RunStore;
-pub use search::Search;
+pub use search::{PieceLikeness, Search};
 pub use secret::SecretStore;
 pub use sequence::SequenceStore;
 pub use timeline::TimelineStore;
 pub use token::TokenStore;
-pub use vector::{Embedded, PieceLikeness, Unembedded, VectorStore};
+pub use vector::{Embedded, Unembedded, VectorStore};
 pub use workspace::WorkspaceStore;
 
 use crate::action::AgentAction;

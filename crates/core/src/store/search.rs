@@ -1,12 +1,24 @@
 //! The port for searches.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::embed::ModelStamp;
 use crate::error::Result;
+use crate::ids::TurnId;
 use crate::principal::Scope;
-use crate::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
+use crate::recall::{Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+
+/// How near a query's pieces come to those of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PieceLikeness {
+    /// Of each of the query's, about the cosine with the nearest of the record's.
+    pub nearest: Vec<f32>,
+    /// How many the record has.
+    pub pieces: usize,
+}
 
 #[async_trait]
 pub trait Search {
@@ -47,6 +59,24 @@ pub trait Search {
         query: &[f32],
         ids: &[Uuid],
     ) -> Result<Vec<Option<f32>>>;
+    /// How near a query's pieces come to those of items, in the order of the ids; nothing for one
+    /// that has none.
+    async fn piece_likeness(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        pieces: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>>;
+    /// These turns and, of each, so many before and after it in its conversation; by conversation
+    /// and index, each once.
+    async fn said_around(
+        &self,
+        scope: Scope,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Arc<Spoken>>>;
     /// Which of the query's words each of the memories has.
     async fn matched_words(
         &self,

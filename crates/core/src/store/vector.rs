@@ -27,15 +27,6 @@ pub struct Embedded {
     pub pieces: Vec<f32>,
 }
 
-/// How near a query's pieces come to those of a record.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PieceLikeness {
-    /// Of each of the query's, about the cosine with the nearest of the record's.
-    pub nearest: Vec<f32>,
-    /// How many the record has.
-    pub pieces: usize,
-}
-
 #[async_trait]
 pub trait VectorStore {
     /// Tells which model's vectors the searches are about.
@@ -63,15 +54,6 @@ pub trait VectorStore {
         stamp: &ModelStamp,
         ids: &[Uuid],
     ) -> Result<Vec<Option<Vec<f32>>>>;
-    /// How near a query's pieces come to those of each of these records; nothing for one that has
-    /// none.
-    async fn piece_likeness(
-        &self,
-        scope: Scope,
-        stamp: &ModelStamp,
-        pieces: &[f32],
-        ids: &[Uuid],
-    ) -> Result<Vec<Option<PieceLikeness>>>;
     /// Removes the vectors of every other model; says how many.
     async fn drop_other_vectors(&self, scope: Scope, stamp: &ModelStamp) -> Result<u64>;
 }

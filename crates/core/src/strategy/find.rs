@@ -1,11 +1,12 @@
 //! Finding strategies for a task: by words and by meaning, and then by how often they worked.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use super::Strategy;
 use crate::Mnemic;
 use crate::audit::Reading;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::StrategyId;
 use crate::memory::GLOBAL_CHANNEL;
 use crate::page::check_limit;
@@ -56,8 +57,8 @@ impl Mnemic {
         check_optional_name("channel", search.channel.as_deref())?;
         let limit = check_limit(search.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let started = self.clock.now();
-        let query = self.embed_text(principal.scope(), &search.task).await;
-        let found = self.search_strategies(principal, search, limit, query.as_ref()).await?;
+        let query = self.embed_text(principal.scope(), &search.task);
+        let found = self.search_strategies(principal, search, limit, query).await?;
         let hits = found.items.iter();
         let reading = Reading {
             channel: search.channel.as_deref(),
@@ -69,13 +70,13 @@ impl Mnemic {
         Ok(found)
     }
 
-    /// The same for whoever has embedded the task already, and tells the audit of it.
+    /// The same for whoever embeds the task meanwhile, and tells the audit of it.
     pub(crate) async fn search_strategies(
         &self,
         principal: &Principal,
         search: &StrategySearch,
         limit: usize,
-        query: Result<&QueryVector, &Error>,
+        query: impl Future<Output = Result<impl Borrow<QueryVector>>>,
     ) -> Result<FoundStrategies> {
         let channels = search.channel.as_ref();
         let filter = SearchFilter {
@@ -86,13 +87,14 @@ impl Mnemic {
         let scope = principal.scope();
         let words = self.store.search_strategy_words(scope, &search.task, &filter, FOUND_MAX);
         let near = async {
-            let query = query.map_err(ToString::to_string)?;
+            let query = query.await.map_err(|e| e.to_string())?;
+            let query: &QueryVector = query.borrow();
             let (kind, stamp) = (ItemKind::Strategy, query.embedder.stamp());
             let near =
                 self.store.search_vectors(scope, kind, stamp, &query.vector, &filter, FOUND_MAX);
             near.await.map_err(|e| e.to_string())
         };
-        let (words, near) = tokio::join!(words, near);
+        let (near, words) = tokio::join!(near, words);
         let mut degraded = Vec::new();
         let near = near.unwrap_or_else(|e| {
             degraded.push(format!("vectors: {e}"));

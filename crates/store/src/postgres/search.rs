@@ -1,18 +1,21 @@
 //! Search in the database: any server finds what any other has written.
 
-use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
+use mnemic_core::ids::TurnId;
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+use mnemic_core::store::PieceLikeness;
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
 use super::nearest::Asked;
 use super::session::{Access, Call};
 use super::{PostgresEngine, nearest, words};
-use crate::{Engine as _, Row, Scope, SearchEngine, Statement, Value};
+use crate::statements::{turn, vector};
+use crate::{Engine as _, Row, Scope, SearchEngine, Statement, Value, values};
 
 #[async_trait]
 impl SearchEngine for PostgresEngine {
@@ -94,6 +97,33 @@ impl SearchEngine for PostgresEngine {
             .map(|row| words::hit(row).map(|hit| (hit.id, hit.score)))
             .collect::<Result<_>>()?;
         Ok(ids.iter().map(|id| hits.get(id).copied()).collect())
+    }
+
+    async fn piece_likeness(
+        &self,
+        scope: Scope,
+        _kind: ItemKind,
+        stamp: &ModelStamp,
+        pieces: &[u8],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>> {
+        let mut found = vector::likeness_of(self, scope, stamp, pieces, ids).await?;
+        Ok(ids.iter().map(|id| found.remove(id)).collect())
+    }
+
+    async fn said_around(
+        &self,
+        scope: Scope,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Arc<Spoken>>> {
+        let params = ids.iter().map(|id| values![id.0, reach]).collect();
+        let mut around = BTreeMap::new();
+        for row in self.read_each(scope, &turn::LIST_AROUND, params).await?.iter().flatten() {
+            let spoken = turn::spoken_from_row(row)?;
+            around.insert((spoken.conversation_id.clone(), spoken.index), Arc::new(spoken));
+        }
+        Ok(around.into_values().collect())
     }
 
     async fn matched_words(

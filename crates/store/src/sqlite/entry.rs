@@ -60,6 +60,7 @@ const _: () = assert!(NUMBERS == 4, "each number of the index has its meaning he
 pub(super) struct Chunk {
     texts: String,
     codes: Vec<u8>,
+    pieces: Vec<u8>,
     tags: Vec<Arc<str>>,
     records: Vec<Record>,
 }
@@ -71,6 +72,7 @@ struct Record {
     text_end: usize,
     has_code: bool,
     code_end: usize,
+    pieces_end: usize,
     tags_end: usize,
 }
 
@@ -83,6 +85,7 @@ impl Chunk {
         self.texts.push_str(row.text("content")?);
         let code = row.opt_bytes("code")?;
         self.codes.extend_from_slice(code.unwrap_or_default());
+        self.pieces.extend_from_slice(row.opt_bytes("pieces")?.unwrap_or_default());
         self.push_tags(row, names)?;
         self.records.push(Record {
             key: *row.uuid("id")?.as_bytes(),
@@ -90,6 +93,7 @@ impl Chunk {
             text_end: self.texts.len(),
             has_code: code.is_some(),
             code_end: self.codes.len(),
+            pieces_end: self.pieces.len(),
             tags_end: self.tags.len(),
         });
         Ok(())
@@ -115,7 +119,7 @@ impl Chunk {
     /// Shows the records as documents.
     pub(super) fn lend<T>(&self, show: impl FnOnce(&[Document<'_>]) -> T) -> Result<T> {
         let all_tags: Vec<&str> = self.tags.iter().map(|tag| &**tag).collect();
-        let (mut text, mut code, mut tags) = (0, 0, 0);
+        let (mut text, mut code, mut pieces, mut tags) = (0, 0, 0, 0);
         let mut documents = Vec::with_capacity(self.records.len());
         for record in &self.records {
             let vector = record.has_code.then(|| Code::new(&self.codes[code..record.code_end]));
@@ -125,8 +129,10 @@ impl Chunk {
                 tags: &all_tags[tags..record.tags_end],
                 numbers: record.numbers,
                 vector: vector.transpose().map_err(|e| refused(&e))?,
+                pieces: &self.pieces[pieces..record.pieces_end],
             });
-            (text, code, tags) = (record.text_end, record.code_end, record.tags_end);
+            (text, code) = (record.text_end, record.code_end);
+            (pieces, tags) = (record.pieces_end, record.tags_end);
         }
         Ok(show(&documents))
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use mnemic_core::embed::ModelStamp;
+use mnemic_core::ids::TurnId;
 use mnemic_core::recall::ItemKind;
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{Document, Index};
@@ -14,6 +15,7 @@ use uuid::Uuid;
 
 use super::entry::{self, Chunk, TagNames};
 use super::hook::{Commit, CommitHook, Reader};
+use super::talks::Talks;
 use crate::{Scope, Touched, values};
 
 /// How much memory the indexes of all workspaces may take together.
@@ -57,6 +59,8 @@ enum State {
 /// An index, and the model whose vectors it holds.
 pub(super) struct Built {
     pub(super) index: Index,
+    /// What was said, where that is what is searched.
+    pub(super) talks: Talks,
     pub(super) model: Option<ModelStamp>,
 }
 
@@ -90,7 +94,7 @@ impl Slot {
     }
 
     fn bytes(&self) -> usize {
-        self.with(|built| built.index.bytes()).unwrap_or(0)
+        self.with(|built| built.index.bytes() + built.talks.bytes()).unwrap_or(0)
     }
 
     /// Completes a built index by what was committed meanwhile, and puts it in place. Runs
@@ -246,7 +250,7 @@ impl CommitHook for Indexes {
 
 /// Makes the index say of one record what its row says.
 fn refresh(built: &mut Built, subject: Subject, id: Uuid, reader: Reader<'_>) -> Result<()> {
-    let Built { index, model } = built;
+    let Built { index, talks, model } = built;
     let model = model.as_ref().map(ModelStamp::key).unwrap_or_default();
     let (scope, one) = (Scope::Workspace(subject.workspace), entry::of(subject.kind).one);
     let mut found = false;
@@ -254,10 +258,14 @@ fn refresh(built: &mut Built, subject: Subject, id: Uuid, reader: Reader<'_>) ->
         found = true;
         let mut chunk = Chunk::default();
         chunk.push(row, &mut TagNames::default())?;
+        if subject.kind == ItemKind::Turn {
+            talks.put(row)?;
+        }
         chunk.lend(|documents| documents.iter().try_for_each(|it| put(index, it)))?
     })?;
     if !found {
         index.remove(id.as_bytes());
+        talks.remove(TurnId(id));
     }
     Ok(())
 }

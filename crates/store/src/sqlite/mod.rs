@@ -8,6 +8,7 @@ mod backup;
 mod bare;
 mod check;
 mod connection;
+mod cost;
 mod entry;
 mod error;
 mod hook;
@@ -21,6 +22,7 @@ mod run;
 mod scrub;
 mod search;
 pub(crate) mod stage;
+mod talks;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transfer;
@@ -110,12 +112,7 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
         params: Vec<Value>,
     ) -> Result<Vec<Row>> {
         let arguments = statement.arguments(scope, params)?;
-        let read = move |conn: &rusqlite::Connection| run::read(conn, statement, &arguments);
-        if statement.quick {
-            self.readers.run_here(read).await
-        } else {
-            self.readers.run(read).await
-        }
+        self.readers.read(statement, 1, move |conn| run::read(conn, statement, &arguments)).await
     }
 
     async fn read_each(
@@ -129,13 +126,14 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
         }
         let sets = params.into_iter().map(|set| statement.arguments(scope, set));
         let sets = sets.collect::<Result<Vec<_>>>()?;
+        let count = sets.len();
         let read = move |conn: &rusqlite::Connection| {
             let failed = |error| store_error(statement.name, error);
             // Ends with the scope, whatever happens in it: there is nothing to commit.
             let _snapshot = conn.unchecked_transaction().map_err(failed)?;
             run::read_each(conn, statement, &sets)
         };
-        self.readers.run(read).await
+        self.readers.read(statement, count, read).await
     }
 
     async fn write(&self, scope: Scope, mut batch: Batch) -> Result<Vec<Vec<Row>>> {

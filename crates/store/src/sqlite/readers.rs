@@ -1,21 +1,25 @@
 //! The pool of reading connections.
 //!
-//! A read runs with a connection of its own, and on a blocking thread unless it is very short.
+//! A read runs with a connection of its own, and on a blocking thread unless it is short.
 //! The connection used last is used first, because its cache is warm. One that was lost to a panic
 //! is opened anew.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use mnemic_core::{Code, Error, Result};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::connection::Location;
+use super::cost::Costs;
+use crate::Statement;
 
 pub(super) struct Readers {
     location: Location,
     permits: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
+    costs: Arc<Costs>,
 }
 
 impl Readers {
@@ -27,7 +31,30 @@ impl Readers {
             location,
             permits: Arc::new(Semaphore::new(permits)),
             idle: Arc::new(Mutex::new(idle)),
+            costs: Arc::default(),
         })
+    }
+
+    /// Runs a statement with so many sets of arguments where it is asked for, if it is expected to
+    /// be over soon.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        statement: &'static Statement,
+        sets: usize,
+        read: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let costs = self.costs.clone();
+        let measured = move |conn: &Connection| {
+            let started = Instant::now();
+            let result = read(conn);
+            costs.note(statement, sets, started.elapsed());
+            result
+        };
+        if self.costs.is_short(statement, sets) {
+            self.run_here(measured).await
+        } else {
+            self.run(measured).await
+        }
     }
 
     /// Runs `read` on a connection, waiting for one where all are busy.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, WordEvidence};
+use mnemic_core::ids::TurnId;
+use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+use mnemic_core::store::PieceLikeness;
 use mnemic_core::{Code, Error, Result};
-use mnemic_recall::{Index, Key, Occurrences, cosine};
+use mnemic_recall::{Compared, Index, Key, Likeness, Occurrences, cosine};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -16,12 +18,18 @@ use super::entry::{self, Chunk, TagNames};
 use super::error::store_error;
 use super::index::{Built, Indexes, Slot, Subject, refused};
 use super::run;
+use super::talks::Talks;
 use crate::statements::vector;
 use crate::{Scope, SearchEngine, values};
 
 /// How many of the nearest are settled by their full vectors; further down the quantised
 /// cosine is exact enough.
 const SETTLED: usize = 30;
+/// A search among so few items is over sooner than a change of threads.
+const WORDS_HERE_MAX: usize = 200_000;
+const NEAREST_HERE_MAX: usize = 10_000;
+/// What costs by the items that are named is, however many there are.
+const ANY: usize = usize::MAX;
 /// How many records are handed to the index at a time while it is built.
 const BUILD_CHUNK: usize = 16_384;
 /// How many such chunks may wait, so that reading does not run far ahead.
@@ -46,7 +54,7 @@ impl SearchEngine for EmbeddedEngine {
         limit: usize,
     ) -> Result<Vec<Hit>> {
         let (query, filter) = (query.to_owned(), entry::clauses(filter));
-        with_index(self, subject(scope, kind)?, move |built| {
+        with_index(self, subject(scope, kind)?, WORDS_HERE_MAX, move |built| {
             built.index.words(&query, &filter, limit).into_iter().map(hit).collect()
         })
         .await
@@ -61,23 +69,20 @@ impl SearchEngine for EmbeddedEngine {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let slot = ready_slot(self, subject(scope, kind)?).await?;
-        let (model, query, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
-        // Found and settled on one thread: each way to another one costs more than the work.
-        let search = move |conn: &Connection| {
-            let nearest = slot.with(|built| {
-                let same = built.model.as_ref() == Some(&model);
-                same.then(|| built.index.nearest(&query, &filter, limit.max(SETTLED)))
-            });
-            let Some(nearest) = nearest.ok_or_else(dropped)? else {
-                return Err(unsearched(&model));
-            };
-            let mut hits: Vec<Hit> = nearest.into_iter().map(hit).collect();
-            settle(conn, scope, &model, &query, &mut hits[..])?;
-            hits.truncate(limit);
-            Ok(hits)
-        };
-        self.readers.run(search).await
+        let (model, vector, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
+        let wanted = limit.max(SETTLED);
+        let nearest = with_index(self, subject(scope, kind)?, NEAREST_HERE_MAX, move |built| {
+            let same = built.model.as_ref() == Some(&model);
+            same.then(|| built.index.nearest(&vector, &filter, wanted))
+        });
+        let nearest = nearest.await?.ok_or_else(|| unsearched(stamp))?;
+        let mut hits: Vec<Hit> = nearest.into_iter().map(hit).collect();
+        // Who asks for more than an answer has weighs them anew.
+        if limit <= SETTLED {
+            self.readers.run_here(|conn| settle(conn, scope, stamp, query, &mut hits)).await?;
+        }
+        hits.truncate(limit);
+        Ok(hits)
     }
 
     async fn word_evidence(
@@ -88,7 +93,7 @@ impl SearchEngine for EmbeddedEngine {
         ids: &[Uuid],
     ) -> Result<WordEvidence> {
         let (query, keys) = (query.to_owned(), keys(ids));
-        with_index(self, subject(scope, kind)?, move |built| {
+        with_index(self, subject(scope, kind)?, ANY, move |built| {
             let found = built.index.evidence(&query, &keys);
             let held = |item: Option<Occurrences>| {
                 item.map(|it| Held { length: it.length, counts: it.counts }).unwrap_or_default()
@@ -113,11 +118,49 @@ impl SearchEngine for EmbeddedEngine {
         ids: &[Uuid],
     ) -> Result<Vec<Option<f32>>> {
         let (model, query, keys) = (stamp.clone(), query.to_vec(), keys(ids));
-        with_index(self, subject(scope, kind)?, move |built| {
+        with_index(self, subject(scope, kind)?, ANY, move |built| {
             let same = built.model.as_ref() == Some(&model);
             same.then(|| built.index.cosines(&query, &keys)).ok_or_else(|| unsearched(&model))
         })
         .await?
+    }
+
+    async fn piece_likeness(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        pieces: &[u8],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>> {
+        let (model, query, keys) = (stamp.clone(), pieces.to_vec(), keys(ids));
+        let compared = with_index(self, subject(scope, kind)?, ANY, move |built| {
+            let same = built.model.as_ref() == Some(&model);
+            same.then(|| built.index.compare_pieces(&query, &keys))
+        });
+        let compared = compared.await?.ok_or_else(|| unsearched(stamp))?;
+        let elsewhere = ids.iter().zip(&compared).filter(|(_, it)| **it == Compared::Elsewhere);
+        let elsewhere: Vec<_> = elsewhere.map(|(id, _)| *id).collect();
+        let mut read = vector::likeness_of(self, scope, stamp, pieces, &elsewhere).await?;
+        let likeness = |(id, compared): (&Uuid, Compared)| match compared {
+            Compared::Likeness(Likeness { nearest, pieces }) => {
+                Some(PieceLikeness { nearest, pieces })
+            }
+            Compared::Elsewhere => read.remove(id),
+            Compared::None => None,
+        };
+        Ok(ids.iter().zip(compared).map(likeness).collect())
+    }
+
+    async fn said_around(
+        &self,
+        scope: Scope,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Arc<Spoken>>> {
+        let ids = ids.to_vec();
+        let around = move |built: &Built| built.talks.around(&ids, reach);
+        with_index(self, subject(scope, ItemKind::Turn)?, ANY, around).await
     }
 
     async fn matched_words(
@@ -127,7 +170,7 @@ impl SearchEngine for EmbeddedEngine {
         ids: &[Uuid],
     ) -> Result<Vec<Vec<String>>> {
         let (query, ids) = (query.to_owned(), ids.to_vec());
-        with_index(self, subject(scope, ItemKind::Memory)?, move |built| {
+        with_index(self, subject(scope, ItemKind::Memory)?, ANY, move |built| {
             ids.iter().map(|id| built.index.matched_terms(&query, id.as_bytes())).collect()
         })
         .await
@@ -193,17 +236,22 @@ fn keys(ids: &[Uuid]) -> Vec<Key> {
     ids.iter().map(|id| *id.as_bytes()).collect()
 }
 
-/// Uses an index on a thread that may compute, building it first if need be.
+/// Uses an index, building it first if need be: where it is asked for, if it has so few items, and
+/// otherwise on a thread that may compute.
 async fn with_index<T: Send + 'static>(
     engine: &EmbeddedEngine,
     subject: Subject,
+    here_max: usize,
     use_index: impl FnOnce(&Built) -> T + Send + 'static,
 ) -> Result<T> {
     let slot = ready_slot(engine, subject).await?;
-    tokio::task::spawn_blocking(move || slot.with(use_index))
-        .await
-        .map_err(|e| Error::internal("a search broke off").caused_by(e))?
-        .ok_or_else(dropped)
+    let found = if slot.with(|built| built.index.len()).is_some_and(|items| items <= here_max) {
+        slot.with(use_index)
+    } else {
+        let found = tokio::task::spawn_blocking(move || slot.with(use_index));
+        found.await.map_err(|e| Error::internal("a search broke off").caused_by(e))?
+    };
+    found.ok_or_else(dropped)
 }
 
 async fn ready_slot(engine: &EmbeddedEngine, subject: Subject) -> Result<Arc<Slot>> {
@@ -231,14 +279,14 @@ async fn build(engine: &EmbeddedEngine, subject: Subject, slot: &Arc<Slot>) -> R
     let started = std::time::Instant::now();
     slot.begin();
     let model = engine.hook().model();
-    let index = {
+    let (index, talks) = {
         let (location, model) = (engine.location.clone(), model.clone());
         tokio::task::spawn_blocking(move || scan(&location, subject, model.as_ref()))
             .await
             .map_err(|e| Error::internal("building the index broke off").caused_by(e))??
     };
     let (items, bytes) = (index.len(), index.bytes());
-    let (slot, built) = (slot.clone(), Built { index, model });
+    let (slot, built) = (slot.clone(), Built { index, talks, model });
     let installed = engine.exclusive(move |reader| slot.install(built, subject, reader)).await??;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Subject { workspace, kind } = subject;
@@ -249,7 +297,11 @@ async fn build(engine: &EmbeddedEngine, subject: Subject, slot: &Arc<Slot>) -> R
 }
 
 /// Reads on one thread while another fills the index.
-fn scan(location: &Location, subject: Subject, model: Option<&ModelStamp>) -> Result<Index> {
+fn scan(
+    location: &Location,
+    subject: Subject,
+    model: Option<&ModelStamp>,
+) -> Result<(Index, Talks)> {
     let (sender, receiver) = std::sync::mpsc::sync_channel::<Chunk>(BUILD_CHUNKS_WAITING);
     let dimensions = model.map(|model| model.dimensions);
     std::thread::scope(|threads| {
@@ -262,11 +314,15 @@ fn scan(location: &Location, subject: Subject, model: Option<&ModelStamp>) -> Re
             Ok(index)
         });
         let (mut chunk, mut names) = (Chunk::default(), TagNames::default());
+        let mut talks = Talks::default();
         let key = model.map(ModelStamp::key).unwrap_or_default();
         let stopped = || Error::internal("building the index stopped");
         let (scope, all) = (Scope::Workspace(subject.workspace), entry::of(subject.kind).all);
         let read = location.scan(scope, all, values![key], |row| {
             chunk.push(row, &mut names)?;
+            if subject.kind == ItemKind::Turn {
+                talks.put(row)?;
+            }
             if chunk.len() == BUILD_CHUNK {
                 sender.send(std::mem::take(&mut chunk)).map_err(|_| stopped())?;
             }
@@ -276,6 +332,6 @@ fn scan(location: &Location, subject: Subject, model: Option<&ModelStamp>) -> Re
         drop(sender);
         // What went wrong while filling explains a reader that could not hand on.
         let index = filling.join().map_err(|_| stopped())??;
-        read.and(last).map(|()| index)
+        read.and(last).map(|()| (index, talks))
     })
 }

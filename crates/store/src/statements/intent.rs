@@ -44,7 +44,7 @@ macro_rules! search_entries {
     () => {
         "SELECT i.id, '' AS content, '' AS kind, '_global' AS channel, NULL AS domain,
                 NULL AS topic, FALSE AS pinned, i.created_at, NULL AS valid_from,
-                NULL AS valid_to, NULL AS superseded_at, v.code
+                NULL AS valid_to, NULL AS superseded_at, v.code, NULL AS pieces
          FROM intents i LEFT JOIN vectors v
            ON v.workspace_id = $1 AND v.item_id = i.id AND v.model = $2
          WHERE i.workspace_id = $1"

@@ -152,7 +152,7 @@ static UNLINK: Statement = Statement::workspace(
 pub(crate) static SEARCH_ENTRIES: Statement = Statement::workspace(
     "memory.search_entries",
     "SELECT m.id, m.content, m.kind, m.channel, m.domain, m.topic, m.pinned, m.created_at,
-            m.valid_from, m.valid_to, m.superseded_at, v.code
+            m.valid_from, m.valid_to, m.superseded_at, v.code, v.pieces
      FROM memories m LEFT JOIN vectors v
        ON v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2
      WHERE m.workspace_id = $1 AND m.deleted_at IS NULL",
@@ -161,7 +161,7 @@ pub(crate) static SEARCH_ENTRIES: Statement = Statement::workspace(
 pub(crate) static SEARCH_ENTRY: Statement = Statement::workspace(
     "memory.search_entry",
     "SELECT m.id, m.content, m.kind, m.channel, m.domain, m.topic, m.pinned, m.created_at,
-            m.valid_from, m.valid_to, m.superseded_at, v.code
+            m.valid_from, m.valid_to, m.superseded_at, v.code, v.pieces
      FROM memories m LEFT JOIN vectors v
        ON v.workspace_id = $1 AND v.item_id = m.id AND v.model = $2
      WHERE m.workspace_id = $1 AND m.deleted_at IS NULL AND m.id = $3",

@@ -190,7 +190,7 @@ macro_rules! search_entries {
     () => {
         "SELECT n.id, '' AS content, n.type AS kind, n.channel, n.domain, NULL AS topic,
                 FALSE AS pinned, n.created_at, NULL AS valid_from, NULL AS valid_to,
-                NULL AS superseded_at, v.code
+                NULL AS superseded_at, v.code, NULL AS pieces
          FROM nodes n LEFT JOIN vectors v
            ON v.workspace_id = $1 AND v.item_id = n.id AND v.model = $2
          WHERE n.workspace_id = $1 AND n.deleted_at IS NULL"

@@ -100,7 +100,7 @@ macro_rules! search_entries {
     () => {
         "SELECT s.id, '' AS content, '' AS kind, s.channel, s.domain, NULL AS topic,
                 FALSE AS pinned, s.created_at, NULL AS valid_from, NULL AS valid_to,
-                NULL AS superseded_at, v.code
+                NULL AS superseded_at, v.code, NULL AS pieces
          FROM strategies s LEFT JOIN vectors v
            ON v.workspace_id = $1 AND v.item_id = s.id AND v.model = $2
          WHERE s.workspace_id = $1 AND s.deleted_at IS NULL"

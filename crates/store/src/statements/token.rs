@@ -17,8 +17,7 @@ pub(crate) static FIND: Statement = Statement::system(
             t.profile, w.settings, w.grants
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
      WHERE t.hash = $1 AND t.revoked_at IS NULL AND w.deleted_at IS NULL",
-)
-.quick();
+);
 
 static ADD: Statement = Statement::system(
     "token.add",

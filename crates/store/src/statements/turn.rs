@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::conversation::{Turn, TurnSpan};
 use mnemic_core::ids::TurnId;
+use mnemic_core::recall::Spoken;
 
 use super::{exactly_one, limit as rows, object, object_from};
 use crate::{Fields, Row, Statement, Step, Value, values};
@@ -41,12 +42,10 @@ pub(crate) static FIND_AT: Statement =
 pub(crate) static FIND_BY_TIME: Statement =
     select!("turn.find_by_time", "conversation_id = $2 AND at = $3 ORDER BY place");
 
-/// The turn `$2` and those that stand at most `$3` places from it.
+/// The turn `$2` and those that stand at most `$3` places from it, as far as they are weighed.
 pub(crate) static LIST_AROUND: Statement = Statement::workspace(
     "turn.list_around",
-    "SELECT t.id, t.conversation_id, t.channel, t.place, t.role, t.speaker, t.content,
-            t.content_hash, t.at, t.token_count, t.model, t.metadata, t.created_by,
-            t.user_name, t.created_at
+    "SELECT t.id, t.conversation_id, t.place, t.speaker, t.content, t.at
      FROM turns s JOIN turns t
        ON t.workspace_id = $1 AND t.conversation_id = s.conversation_id
       AND t.place >= s.place - CAST($3 AS bigint) AND t.place <= s.place + CAST($3 AS bigint)
@@ -67,12 +66,14 @@ pub(crate) static LIST_SPEAKERS: Statement = Statement::workspace(
 );
 
 /// What a search index is built of, in the columns that it is told of memories: a turn's
-/// conversation is its topic, and when it was said is when it was recorded.
+/// conversation is its topic, and when it was said is when it was recorded. Where it stands and who
+/// said it is told besides.
 macro_rules! search_entries {
     () => {
         "SELECT t.id, t.content, 'turn' AS kind, t.channel, NULL AS domain,
                 t.conversation_id AS topic, FALSE AS pinned, t.at AS created_at,
-                NULL AS valid_from, NULL AS valid_to, t.archived_at AS superseded_at, v.code
+                NULL AS valid_from, NULL AS valid_to, t.archived_at AS superseded_at, v.code,
+                v.pieces, t.place, t.speaker
          FROM turns t LEFT JOIN vectors v
            ON v.workspace_id = $1 AND v.item_id = t.id AND v.model = $2
          WHERE t.workspace_id = $1"
@@ -162,6 +163,17 @@ pub(crate) fn list(
         TurnSpan::Before(index) => (&LIST_BEFORE, values![conversation, index, rows(limit)]),
         TurnSpan::Last => (&LIST_LAST, values![conversation, rows(limit)]),
     }
+}
+
+pub(crate) fn spoken_from_row(row: &Row) -> Result<Spoken> {
+    Ok(Spoken {
+        id: TurnId(row.uuid("id")?),
+        conversation_id: row.text("conversation_id")?.into(),
+        index: row.int("place")?,
+        speaker: row.opt_text("speaker")?.map(Into::into),
+        content: row.text("content")?.into(),
+        at: row.time("at")?,
+    })
 }
 
 pub(crate) fn add(new: &Turn) -> Step {

@@ -1,11 +1,14 @@
 //! Vectors and the texts that lack one.
 
+use std::collections::HashMap;
+
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
-use mnemic_core::store::{Embedded, Unembedded};
+use mnemic_core::store::{Embedded, PieceLikeness, Unembedded};
+use mnemic_recall::Likeness;
 use uuid::Uuid;
 
-use crate::{Fields, Row, Statement, Step, values};
+use crate::{Engine, Fields, Row, Scope, Statement, Step, values};
 
 /// The texts that have vectors, one entry for each kind of item, of which `$which` says which are
 /// meant. A node's text is its name and, if it has one, its description; a strategy's, what to do
@@ -156,8 +159,25 @@ pub(crate) fn vector_from_row(row: &Row) -> Result<(Uuid, Vec<f32>)> {
     Ok((row.uuid("item_id")?, row.vector("vector")?))
 }
 
-pub(crate) fn pieces_from_row(row: &Row) -> Result<(Uuid, Vec<u8>)> {
-    Ok((row.uuid("item_id")?, row.bytes("pieces")?.to_vec()))
+/// How near a query's packed pieces come to those of the records that have some, as the rows tell.
+pub(crate) async fn likeness_of(
+    engine: &dyn Engine,
+    scope: Scope,
+    stamp: &ModelStamp,
+    pieces: &[u8],
+    ids: &[Uuid],
+) -> Result<HashMap<Uuid, PieceLikeness>> {
+    let params = ids.iter().map(|id| values![*id, stamp.key()]).collect();
+    let found = engine.read_each(scope, &LOOKUP_PIECES, params).await?;
+    let mut likeness = HashMap::with_capacity(ids.len());
+    for row in found.iter().flatten() {
+        let packed = row.bytes("pieces")?;
+        if let Some(near) = mnemic_recall::piece_likeness(pieces, packed, stamp.dimensions) {
+            let Likeness { nearest, pieces } = near;
+            likeness.insert(row.uuid("item_id")?, PieceLikeness { nearest, pieces });
+        }
+    }
+    Ok(likeness)
 }
 
 pub(crate) fn text_from_row(row: &Row) -> Result<Unembedded> {

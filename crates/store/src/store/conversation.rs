@@ -1,7 +1,5 @@
 //! Conversations and their turns.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::Result;
@@ -68,21 +66,9 @@ impl<E: SearchEngine> ConversationStore for EngineStore<E> {
         Ok(found)
     }
 
-    async fn turns_around(
-        &self,
-        scope: Workspaced,
-        ids: &[TurnId],
-        reach: i64,
-    ) -> Result<Vec<Turn>> {
-        let params = ids.iter().map(|id| values![id.0, reach]).collect();
-        let mut around = BTreeMap::new();
-        for rows in self.engine.read_each(own(scope), &turn::LIST_AROUND, params).await? {
-            for row in &rows {
-                let turn = turn::from_row(row)?;
-                around.insert((turn.conversation_id.clone(), turn.index), turn);
-            }
-        }
-        Ok(around.into_values().collect())
+    async fn lookup_turns(&self, scope: Workspaced, ids: &[TurnId]) -> Result<Vec<Turn>> {
+        let params = ids.iter().map(|id| values![id.0]).collect();
+        self.each(own(scope), &turn::LOOKUP, params, turn::from_row).await
     }
 
     async fn list_speakers(&self, scope: Workspaced, limit: usize) -> Result<Vec<String>> {

@@ -1,11 +1,14 @@
 //! Searches, which each engine does in its own way.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
+use mnemic_core::ids::TurnId;
 use mnemic_core::principal::Scope as Workspaced;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
-use mnemic_core::store::Search;
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+use mnemic_core::store::{PieceLikeness, Search};
 use uuid::Uuid;
 
 use super::{EngineStore, own};
@@ -55,6 +58,27 @@ impl<E: SearchEngine> Search for EngineStore<E> {
         limit: usize,
     ) -> Result<Vec<Hit>> {
         self.engine.search_vectors(own(scope), kind, stamp, query, filter, limit).await
+    }
+
+    async fn piece_likeness(
+        &self,
+        scope: Workspaced,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        pieces: &[f32],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>> {
+        let packed = mnemic_recall::pack_pieces(pieces, stamp.dimensions);
+        self.engine.piece_likeness(own(scope), kind, stamp, &packed, ids).await
+    }
+
+    async fn said_around(
+        &self,
+        scope: Workspaced,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Arc<Spoken>>> {
+        self.engine.said_around(own(scope), ids, reach).await
     }
 
     async fn matched_words(

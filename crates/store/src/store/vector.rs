@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::principal::Scope as Workspaced;
-use mnemic_core::store::{Embedded, PieceLikeness, Unembedded, VectorStore};
+use mnemic_core::store::{Embedded, Unembedded, VectorStore};
 use mnemic_core::{Code, Error, Result};
 use uuid::Uuid;
 
@@ -68,26 +68,6 @@ impl<E: SearchEngine> VectorStore for EngineStore<E> {
         let found = self.each(own(scope), &vector::LOOKUP, params, vector::vector_from_row).await?;
         let mut found: HashMap<_, _> = found.into_iter().collect();
         Ok(ids.iter().map(|id| found.remove(id)).collect())
-    }
-
-    async fn piece_likeness(
-        &self,
-        scope: Workspaced,
-        stamp: &ModelStamp,
-        pieces: &[f32],
-        ids: &[Uuid],
-    ) -> Result<Vec<Option<PieceLikeness>>> {
-        let params = ids.iter().map(|id| values![*id, stamp.key()]).collect();
-        let dimensions = stamp.dimensions;
-        let query = mnemic_recall::pack_pieces(pieces, dimensions);
-        let found =
-            self.each(own(scope), &vector::LOOKUP_PIECES, params, vector::pieces_from_row).await?;
-        let like = |(id, packed): (Uuid, Vec<u8>)| {
-            let found = mnemic_recall::piece_likeness(&query, &packed, dimensions)?;
-            Some((id, PieceLikeness { nearest: found.nearest, pieces: found.pieces }))
-        };
-        let mut compared: HashMap<_, _> = found.into_iter().filter_map(like).collect();
-        Ok(ids.iter().map(|id| compared.remove(id)).collect())
     }
 
     async fn drop_other_vectors(&self, scope: Workspaced, stamp: &ModelStamp) -> Result<u64> {

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::erasure::Files;
-use mnemic_core::recall::{Hit, ItemKind, SearchFilter, WordEvidence};
+use mnemic_core::ids::TurnId;
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+use mnemic_core::store::PieceLikeness;
 use mnemic_core::{Code, Error, Result};
 use mnemic_store::{
     Batch, CheckDepth, Engine, Finding, Row, Scope, SearchEngine, Statement, Value,
@@ -176,6 +178,26 @@ impl<E: SearchEngine> SearchEngine for Mortal<E> {
         limit: usize,
     ) -> Result<Vec<Hit>> {
         self.engine.search_vectors(scope, kind, stamp, query, filter, limit).await
+    }
+
+    async fn piece_likeness(
+        &self,
+        scope: Scope,
+        kind: ItemKind,
+        stamp: &ModelStamp,
+        pieces: &[u8],
+        ids: &[Uuid],
+    ) -> Result<Vec<Option<PieceLikeness>>> {
+        self.engine.piece_likeness(scope, kind, stamp, pieces, ids).await
+    }
+
+    async fn said_around(
+        &self,
+        scope: Scope,
+        ids: &[TurnId],
+        reach: i64,
+    ) -> Result<Vec<Arc<Spoken>>> {
+        self.engine.said_around(scope, ids, reach).await
     }
 
     async fn matched_words(

@@ -96,6 +96,7 @@ macro_rules! behaviour {
                 an_answer_is_found_beside_its_question
                 what_was_just_said_is_found_by_its_meaning
                 turns_stay_within_their_borders
+                what_stands_around_turns_is_in_order_and_told_once
                 what_is_put_away_is_not_found_until_it_is_spoken_in_again
                 what_was_rolled_up_is_found_no_more
                 what_fits_goes_first_be_it_a_turn_or_a_memory
@@ -106,6 +107,7 @@ macro_rules! behaviour {
                 words_alone_rank_memories_as_their_search_does
                 a_word_that_is_asked_twice_counts_twice
                 memories_are_weighed_by_their_pieces
+                pieces_of_short_and_long_texts_are_compared
                 every_share_of_a_memory_can_be_left_out
                 what_was_never_told_gets_less_confidence
                 what_the_other_one_said_gets_less_confidence

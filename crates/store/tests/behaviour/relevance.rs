@@ -2,9 +2,12 @@
 
 use jiff::SignedDuration;
 use mnemic_core::conversation::{NewConversation, NewTurn};
+use mnemic_core::embed::{Embedder as _, Purpose};
 use mnemic_core::recall::{
     Bundle, Feature, ItemKind, Part, RecallRequest, SearchFilter, Technique,
 };
+
+use uuid::Uuid;
 
 use crate::model::{HashModel, Telling};
 use crate::recall::all_have_vectors;
@@ -77,6 +80,28 @@ pub(crate) async fn memories_are_weighed_by_their_pieces(mut w: World) {
     let why = bundle.items[0].why.as_ref().unwrap();
     assert!((why.factors.relevance - 1.0).abs() < 1e-9);
     assert!((bundle.items[0].score - why.factors.product()).abs() < 1e-9);
+}
+
+/// An engine need not hold the pieces of long texts, and tells of them all the same.
+pub(crate) async fn pieces_of_short_and_long_texts_are_compared(mut w: World) {
+    let model = Telling(HashModel::new("small"));
+    let (stamp, asked) = (model.stamp().clone(), "spare");
+    let seen = model.see(vec![asked.to_owned()], Purpose::Query).await.unwrap().remove(0);
+    w.embed_with(model).await;
+    let long: Vec<_> = (0..99).map(|n| format!("word{n}")).collect();
+    let texts = ["a spare key".to_owned(), format!("{} spare", long.join(" ")), long.join(" ")];
+    let mut ids = Vec::new();
+    for text in &texts {
+        ids.push(w.remember(&w.operator, text).await.id.0);
+    }
+    all_have_vectors(&w, &w.operator).await;
+    ids.push(Uuid::nil());
+    let (scope, kind) = (w.operator.scope(), ItemKind::Memory);
+    let found = w.store().piece_likeness(scope, kind, &stamp, &seen.pieces, &ids).await.unwrap();
+    let counts: Vec<_> = found.iter().map(|it| it.as_ref().map(|it| it.pieces)).collect();
+    assert_eq!(counts, [Some(3), Some(100), Some(99), None]);
+    let near: Vec<_> = found.iter().flatten().map(|it| it.nearest[0]).collect();
+    assert!(near[0] > 0.999 && near[1] > 0.999 && near[2] < 0.999, "{near:?}");
 }
 
 pub(crate) async fn every_share_of_a_memory_can_be_left_out(mut w: World) {

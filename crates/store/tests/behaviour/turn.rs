@@ -1,10 +1,13 @@
 //! What was said is found again: by words, by meaning, by who said it, when, and beside what.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use mnemic_core::ask::AskRequest;
-use mnemic_core::conversation::{NewConversation, NewTurn, RollUp};
+use mnemic_core::conversation::{NewConversation, NewTurn, RollUp, TurnSpan};
+use mnemic_core::ids::TurnId;
 use mnemic_core::memory::NewMemory;
-use mnemic_core::recall::{Feature, Part, RecallRequest, RecalledTurn, Technique};
+use mnemic_core::recall::{Feature, Part, RecallRequest, RecalledTurn, Spoken, Technique};
 use mnemic_core::store::Change;
 
 use crate::model::HashModel;
@@ -99,6 +102,39 @@ pub(crate) async fn what_was_just_said_is_found_by_its_meaning(mut w: World) {
     assert_eq!(why.found_by[0].technique, Technique::Vectors);
     assert!(why.shares.iter().any(|(feature, share)| *feature == Feature::Meaning && *share > 0.0));
     assert!(why.shares.iter().all(|(feature, _)| *feature != Feature::Words));
+}
+
+pub(crate) async fn what_stands_around_turns_is_in_order_and_told_once(w: World) {
+    let (scope, start) = (w.operator.scope(), w.now() - DAY);
+    let words = ["one", "two", "three", "four", "five", "six", "seven"];
+    for name in ["b", "a"] {
+        w.converse(name, "sailing", &words.map(|word| said("Ana", start, word))).await;
+    }
+    let ids = async |conversation: &str| {
+        let turns = w.store().list_turns(scope, conversation, TurnSpan::From(0), 100).await;
+        turns.unwrap().into_iter().map(|turn| turn.id).collect::<Vec<_>>()
+    };
+    let (a, b) = (ids("a").await, ids("b").await);
+    let around = async |ids: &[TurnId], reach| {
+        let spoken = w.store().said_around(scope, ids, reach).await.unwrap();
+        let told = |it: &Arc<Spoken>| format!("{} {}", it.conversation_id, it.content);
+        spoken.iter().map(told).collect::<Vec<_>>()
+    };
+    let found = around(&[b[6], a[3], a[1], b[6]], 1).await;
+    let expected = ["a one", "a two", "a three", "a four", "a five", "b six", "b seven"];
+    assert_eq!(found, expected);
+    assert_eq!(around(&[a[0], b[0]], 0).await, ["a one", "b one"]);
+    let spoken = w.store().said_around(scope, &a[..1], 0).await.unwrap().remove(0);
+    let turn = w.store().lookup_turns(scope, &a[..1]).await.unwrap().remove(0);
+    assert_eq!((spoken.id, spoken.index, spoken.at), (turn.id, turn.index, turn.at));
+    assert_eq!(spoken.speaker.as_deref(), Some("Ana"));
+    w.mnemic.add_turns(&w.as_operator(), "b", &[said("Bo", start, "eight")]).await.unwrap();
+    assert_eq!(around(&b[6..], 1).await, ["b six", "b seven", "b eight"]);
+    w.mnemic.erase_conversation(&w.as_operator(), "a").await.unwrap();
+    assert!(around(&a, 2).await.is_empty(), "what is gone is told no more");
+    let other = w.workspace("elsewhere").await;
+    let foreign = w.store().said_around(other.scope(), &b, 1).await.unwrap();
+    assert!(foreign.is_empty());
 }
 
 pub(crate) async fn turns_stay_within_their_borders(w: World) {

@@ -144,6 +144,9 @@ impl Dates {
 
     /// How much of what the question names a moment agrees with, 0 to 1.
     pub(super) fn agreement(&self, at: Timestamp) -> f64 {
+        if self.months.is_empty() && self.years.is_empty() {
+            return 0.0;
+        }
         let date = at.to_zoned(TimeZone::UTC).date();
         let in_month = self.months.contains(&date.month());
         let on_day = in_month && self.days.contains(&date.day());

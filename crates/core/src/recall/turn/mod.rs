@@ -4,14 +4,18 @@
 mod clue;
 mod dates;
 mod rank;
+mod spoken;
 mod window;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use jiff::Timestamp;
 use uuid::Uuid;
 
 pub(super) use clue::Clue;
 use rank::{Candidates, Ranked};
+pub use spoken::Spoken;
 use window::REACH;
 
 use super::confidence::{Signs, best_three};
@@ -77,18 +81,7 @@ struct Seeds {
 #[derive(Default)]
 struct Ahead {
     ids: Vec<TurnId>,
-    turns: Vec<Turn>,
-}
-
-/// Turns in the order in which they were said, each once.
-#[derive(Default)]
-struct Around(BTreeMap<(String, i64), Turn>);
-
-impl Around {
-    fn add(&mut self, turns: Vec<Turn>) {
-        let place = |turn: &Turn| (turn.conversation_id.clone(), turn.index);
-        self.0.extend(turns.into_iter().map(|turn| (place(&turn), turn)));
-    }
+    turns: Vec<Arc<Spoken>>,
 }
 
 impl Seeds {
@@ -135,7 +128,7 @@ impl Mnemic {
         let filter = quest.turn_filter();
         let words = self.turns_by_words_ahead(quest, clue, &filter);
         let near = self.turns_near(quest, &filter);
-        let ((words, ahead), near) = tokio::join!(words, near);
+        let (near, (words, ahead)) = tokio::join!(near, words);
         if words.is_none() && near.is_none() {
             return None;
         }
@@ -170,7 +163,7 @@ impl Mnemic {
         let Some(Ok(hits)) = &words else { return (words, Ahead::default()) };
         let ids: Vec<_> = hits.iter().take(SEEDS_AHEAD).map(|hit| TurnId(hit.id)).collect();
         // What cannot be read now is read, or fails, with the others.
-        let turns = self.store.turns_around(quest.scope, &ids, reach()).await;
+        let turns = self.store.said_around(quest.scope, &ids, reach()).await;
         let ahead = turns.map_or_else(|_| Ahead::default(), |turns| Ahead { ids, turns });
         (words, ahead)
     }
@@ -238,16 +231,30 @@ impl Mnemic {
         let best = rank::best_of(&candidates);
         ranked.retain(|ranked| passes(quest, &turns[ranked.place]));
         let signs = signs(clue, &candidates, &ranked);
-        let recalled = ranked.into_iter().map(|ranked| {
-            let turn = turns[ranked.place].clone();
+        let best_ranked = spread(ranked, &turns, quest.limit).into_iter();
+        let recalled = best_ranked.map(|ranked| {
+            let id = turns[ranked.place].id;
             let why = quest.request.explain.then(|| WhyTurn {
-                found_by: fuse::found_by(&seeds.lists(), turn.id.0),
-                shares: ranked.shares,
+                found_by: fuse::found_by(&seeds.lists(), id.0),
+                shares: ranked.shares(&candidates),
             });
-            RecalledTurn { turn, score: ranked.score / best, why }
+            (id, ranked.score / best, why)
         });
         let confidence = signs.map_or(0.0, |signs| signs.confidence());
-        Ok((spread(recalled.collect(), quest.limit), confidence))
+        Ok((self.whole(quest.scope, recalled.collect()).await?, confidence))
+    }
+
+    /// What was found as it is told. One may have been deleted since.
+    async fn whole(
+        &self,
+        scope: Scope,
+        found: Vec<(TurnId, f64, Option<WhyTurn>)>,
+    ) -> Result<Vec<RecalledTurn>> {
+        let ids: Vec<_> = found.iter().map(|(id, ..)| *id).collect();
+        let turns = self.store.lookup_turns(scope, &ids).await?;
+        let mut turns: HashMap<_, _> = turns.into_iter().map(|turn| (turn.id, turn)).collect();
+        let whole = |(id, score, why)| Some(RecalledTurn { turn: turns.remove(&id)?, score, why });
+        Ok(found.into_iter().filter_map(whole).collect())
     }
 
     /// The best of what was found, what was said when the question says, and what stands around both.
@@ -257,19 +264,22 @@ impl Mnemic {
         clue: &Clue,
         seeds: &Seeds,
         ahead: Ahead,
-    ) -> Result<Vec<Turn>> {
+    ) -> Result<Vec<Arc<Spoken>>> {
         let mut ids = seeds.best();
         ids.retain(|id| !ahead.ids.contains(id));
-        let mut around = Around::default();
-        around.add(ahead.turns);
-        around.add(self.store.turns_around(quest.scope, &ids, reach()).await?);
-        let mut dated = self.dated(quest, clue, around.0.values()).await?;
+        let mut turns = ahead.turns;
+        turns.extend(self.store.said_around(quest.scope, &ids, reach()).await?);
+        let mut dated = self.dated(quest, clue, turns.iter().map(|turn| turn.at)).await?;
         if !dated.is_empty() {
-            let found: HashSet<_> = around.0.values().map(|turn| turn.id).collect();
+            let found: HashSet<_> = turns.iter().map(|turn| turn.id).collect();
             dated.retain(|id| !found.contains(id));
-            around.add(self.store.turns_around(quest.scope, &dated, reach()).await?);
+            turns.extend(self.store.said_around(quest.scope, &dated, reach()).await?);
         }
-        Ok(around.0.into_values().collect())
+        turns.sort_by(|a, b| {
+            a.conversation_id.cmp(&b.conversation_id).then_with(|| a.index.cmp(&b.index))
+        });
+        turns.dedup_by_key(|turn| turn.id);
+        Ok(turns)
     }
 
     /// The best of what was said on the days that the question names; where it names no year, in
@@ -278,10 +288,10 @@ impl Mnemic {
         &self,
         quest: &Quest<'_>,
         clue: &Clue,
-        turns: impl Iterator<Item = &Turn>,
+        moments: impl Iterator<Item = Timestamp>,
     ) -> Result<Vec<TurnId>> {
         let mut found = Vec::new();
-        for (since, until) in clue.dates.stretches(turns.map(|turn| turn.at)) {
+        for (since, until) in clue.dates.stretches(moments) {
             let whole = quest.turn_filter();
             let filter = SearchFilter {
                 since: whole.since.max(Some(since)),
@@ -333,7 +343,7 @@ impl Mnemic {
         &self,
         quest: &Quest<'_>,
         seeds: &Seeds,
-        turns: &[Turn],
+        turns: &[Arc<Spoken>],
         ranked: &[Ranked],
     ) -> Result<Option<Vec<Option<PieceLikeness>>>> {
         let query = quest.vector.get().filter(|_| seeds.vectors.is_some());
@@ -341,8 +351,9 @@ impl Mnemic {
         let best = ranked.iter().take(WEIGHED_BY_PIECES).map(|ranked| ranked.place);
         let places = window::around(&window::places(turns), best);
         let ids: Vec<_> = places.iter().map(|place| turns[*place].id.0).collect();
-        let stamp = query.embedder.stamp();
-        let found = self.store.piece_likeness(quest.scope, stamp, &query.pieces, &ids).await?;
+        let (kind, stamp) = (ItemKind::Turn, query.embedder.stamp());
+        let likeness = self.store.piece_likeness(quest.scope, kind, stamp, &query.pieces, &ids);
+        let found = likeness.await?;
         if found.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -370,7 +381,8 @@ fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<
     let asked = || ranked.iter().filter(|it| !of_two || named(it));
     let best = |of_named: bool| {
         let theirs = ranked.iter().filter(|it| named(it) == of_named && speaker(it).is_some());
-        best_three(theirs.map(|it| it.score - it.share_of(Feature::Speaker)))
+        let named = candidates.weight_of(Feature::Speaker);
+        best_three(theirs.map(|it| it.score - if of_named { named } else { 0.0 }))
     };
     let lead = best(true).zip(best(false)).filter(|_| of_two);
     let likeness = candidates.pieces.and_then(|pieces| {
@@ -392,7 +404,7 @@ fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<
 
 /// Neighbours of what was found have not been through the filter. What they share with it, their
 /// conversation and their channel, needs no look; their time does.
-fn passes(quest: &Quest<'_>, turn: &Turn) -> bool {
+fn passes(quest: &Quest<'_>, turn: &Spoken) -> bool {
     let filter = &quest.filter;
     filter.since.is_none_or(|since| turn.at >= since)
         && filter.until.is_none_or(|until| turn.at < until)
@@ -402,20 +414,22 @@ fn passes(quest: &Quest<'_>, turn: &Turn) -> bool {
 
 /// One conversation does not take the whole answer while others have something to say: what it has
 /// beyond its share goes behind what the others have, as long as there is room for those.
-fn spread(turns: Vec<RecalledTurn>, limit: usize) -> Vec<RecalledTurn> {
+fn spread(ranked: Vec<Ranked>, turns: &[Arc<Spoken>], limit: usize) -> Vec<Ranked> {
     let cap = (4 * limit).div_ceil(5).max(3);
-    let several = turns.iter().map(|it| &it.turn.conversation_id).collect::<HashSet<_>>().len() > 1;
-    if !several {
-        return turns.into_iter().take(limit).collect();
-    }
-    let mut taken: HashMap<String, usize> = HashMap::new();
+    let mut taken: HashMap<&str, usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
-    for recalled in turns {
-        let count = taken.entry(recalled.turn.conversation_id.clone()).or_default();
+    for ranked in ranked {
+        let count = taken.entry(&turns[ranked.place].conversation_id).or_default();
         *count += 1;
-        if *count <= cap { first.push(recalled) } else { rest.push(recalled) }
+        if *count <= cap {
+            first.push(ranked);
+        } else {
+            rest.push(ranked);
+        }
+        if first.len() == limit {
+            break;
+        }
     }
-    first.truncate(limit);
     let room = limit - first.len();
     first.extend(rest.into_iter().take(room));
     first.sort_by(|a, b| b.score.total_cmp(&a.score));

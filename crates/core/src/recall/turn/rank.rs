@@ -6,10 +6,12 @@
 //! share of what a text with all of the question would get: then the weights mean the same whatever
 //! is asked and however much is stored. How they came about is told in `docs/retrieval.md`.
 
+use std::sync::Arc;
+
 use super::clue::Clue;
 use super::dates::{speaks_of_time, spoken};
+use super::spoken::Spoken;
 use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
-use crate::conversation::Turn;
 use crate::recall::evidence::Shares;
 use crate::recall::piece::{self, LIKENESS_OF_ANY};
 use crate::recall::{Feature, WordEvidence};
@@ -74,7 +76,7 @@ impl<'a> Weights<'a> {
 /// The turns that may answer, by conversation and index, and what is known of each.
 #[derive(Clone, Copy)]
 pub(super) struct Candidates<'a> {
-    pub turns: &'a [Turn],
+    pub turns: &'a [Arc<Spoken>],
     pub words: Option<&'a WordEvidence>,
     pub cosines: Option<&'a [Option<f32>]>,
     /// How near the question's pieces come to each; nothing for those not looked at.
@@ -83,28 +85,32 @@ pub(super) struct Candidates<'a> {
     pub without: &'a [Feature],
 }
 
+impl Candidates<'_> {
+    /// What a feature counts, where it says all that it can.
+    pub(super) fn weight_of(&self, feature: Feature) -> f64 {
+        Weights::new(self).of(feature)
+    }
+}
+
 /// A turn's place among the candidates, and what it is worth.
 pub(super) struct Ranked {
     pub place: usize,
     pub score: f64,
-    /// What each feature adds; those that add nothing are left out.
-    pub shares: Vec<(Feature, f64)>,
-    /// What each says of it.
+    /// What each feature says of it.
     values: Vec<(Feature, f64)>,
 }
 
 impl Ranked {
     fn new(place: usize, values: Vec<(Feature, f64)>, weights: Weights<'_>) -> Self {
-        let share = |(feature, value): &(Feature, f64)| (*feature, weights.of(*feature) * value);
-        let shares: Vec<_> = values.iter().map(share).filter(|it| it.1 != 0.0).collect();
-        let score = shares.iter().map(|(_, share)| share).sum();
-        Self { place, score, shares, values }
+        let share = |(feature, value): &(Feature, f64)| weights.of(*feature) * value;
+        Self { place, score: values.iter().map(share).sum(), values }
     }
-}
 
-impl Ranked {
-    pub(super) fn share_of(&self, feature: Feature) -> f64 {
-        self.shares.iter().filter(|(it, _)| *it == feature).map(|(_, share)| share).sum()
+    /// What each feature adds to the score; those that add nothing are left out.
+    pub(super) fn shares(&self, candidates: &Candidates<'_>) -> Vec<(Feature, f64)> {
+        let weights = Weights::new(candidates);
+        let share = |(feature, value): &(Feature, f64)| (*feature, weights.of(*feature) * value);
+        self.values.iter().map(share).filter(|it| it.1 != 0.0).collect()
     }
 }
 
@@ -164,8 +170,9 @@ fn features(
 ) -> Vec<(Feature, f64)> {
     let (turn, window) = (&candidates.turns[own], Window { places, own });
     let is = |it: bool| if it { 1.0 } else { 0.0 };
-    let asks = |turn: &Turn| turn.content.trim_end().ends_with('?');
-    let mut features = vec![
+    let asks = |turn: &Spoken| turn.content.trim_end().ends_with('?');
+    let mut features = Vec::with_capacity(Feature::OF_TURNS.len());
+    features.extend([
         (Feature::Speaker, is(clue.is_speaker(turn.speaker.as_deref()))),
         (Feature::Date, clue.dates.agreement(turn.at)),
         (Feature::SpokenDate, clue.dates.agreement_spoken(|| spoken(&turn.content, turn.at))),
@@ -173,7 +180,7 @@ fn features(
         (Feature::Name, is(names_something(&turn.content, clue))),
         (Feature::Question, is(asks(turn))),
         (Feature::Length, (turn.content.split_whitespace().count() as f64).ln_1p()),
-    ];
+    ]);
     if let Some(words) = words {
         features.push((Feature::Words, words_within(words, &window, 0)));
         features.push((Feature::WordsAround, words_within(words, &window, REACH)));
@@ -228,27 +235,17 @@ mod tests {
     use super::super::window::SESSION_GAP;
     use super::*;
     use crate::ids::TurnId;
-    use crate::node::Properties;
     use crate::recall::{Factors, Held};
 
-    fn turn(index: i64, minutes: i64, speaker: &str, content: &str) -> Turn {
-        Turn {
+    fn turn(index: i64, minutes: i64, speaker: &str, content: &str) -> Arc<Spoken> {
+        Arc::new(Spoken {
             id: TurnId(Uuid::from_u128(index.unsigned_abs().into())),
-            conversation_id: "c".to_owned(),
-            channel: "_global".to_owned(),
+            conversation_id: "c".into(),
             index,
-            role: "user".to_owned(),
-            speaker: Some(speaker.to_owned()),
-            content: content.to_owned(),
-            content_hash: String::new(),
+            speaker: Some(speaker.into()),
+            content: content.into(),
             at: Timestamp::from_second(60 * minutes).unwrap(),
-            token_count: None,
-            model: None,
-            metadata: Properties::new(),
-            created_by: "test".to_owned(),
-            user: None,
-            created_at: Timestamp::UNIX_EPOCH,
-        }
+        })
     }
 
     fn evidence(counts: &[u32]) -> WordEvidence {
@@ -266,7 +263,7 @@ mod tests {
         PieceLikeness { nearest: nearest.to_vec(), pieces: 9 }
     }
 
-    fn order(clue: &Clue, turns: &[Turn], counts: &[u32]) -> Vec<usize> {
+    fn order(clue: &Clue, turns: &[Arc<Spoken>], counts: &[u32]) -> Vec<usize> {
         let words = evidence(counts);
         let candidates =
             Candidates { turns, words: Some(&words), cosines: None, pieces: None, without: &[] };
@@ -300,7 +297,8 @@ mod tests {
         };
         let ranked = rank(&clue, &candidates);
         let later = ranked.iter().find(|ranked| ranked.place == 1).unwrap();
-        assert_eq!(later.shares.iter().map(|it| it.0).collect::<Vec<_>>(), [Feature::Length]);
+        let shares = later.shares(&candidates);
+        assert_eq!(shares.iter().map(|it| it.0).collect::<Vec<_>>(), [Feature::Length]);
     }
 
     #[test]
@@ -329,9 +327,10 @@ mod tests {
         let shares = |candidates: &Candidates<'_>| {
             let ranked = rank(&clue, candidates);
             assert_eq!(ranked[0].place, 1);
-            let sum: f64 = ranked[0].shares.iter().map(|(_, share)| share).sum();
+            let shares = ranked[0].shares(candidates);
+            let sum: f64 = shares.iter().map(|(_, share)| share).sum();
             assert!((sum - ranked[0].score).abs() < 1e-9);
-            ranked[0].shares.len()
+            shares.len()
         };
         // What answers does not ask, and everything else is there.
         assert_eq!(shares(&candidates), Feature::OF_TURNS.len() - 4);
@@ -355,7 +354,8 @@ mod tests {
         assert_eq!((first(&[]), first(&[Feature::Speaker])), (1, 0));
         let fewer = Candidates { without: &[Feature::Speaker, Feature::Words], ..all };
         let ranked = rank(&clue, &fewer);
-        let left = ranked.iter().flat_map(|it| &it.shares).map(|it| it.0).collect::<Vec<_>>();
+        let left = ranked.iter().flat_map(|it| it.shares(&fewer));
+        let left = left.map(|it| it.0).collect::<Vec<_>>();
         assert!(!left.contains(&Feature::Speaker) && !left.contains(&Feature::Words), "{left:?}");
         assert!((best_of(&all) - best_of(&fewer) - weights(Feature::Words)[0]).abs() < 1e-9);
         let none = Candidates { without: &Feature::ALL, ..all };

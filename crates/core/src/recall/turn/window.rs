@@ -2,10 +2,11 @@
 //! and its pieces.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use crate::conversation::Turn;
+use super::spoken::Spoken;
 use crate::recall::evidence::Shares;
 use crate::store::PieceLikeness;
 
@@ -30,7 +31,7 @@ pub(super) struct Place {
 
 /// Numbers the sessions of the candidates: a turn begins one if it is in another conversation
 /// than the one before it, or was said long after it.
-pub(super) fn places(turns: &[Turn]) -> Vec<Place> {
+pub(super) fn places(turns: &[Arc<Spoken>]) -> Vec<Place> {
     let mut session = 0;
     let mut places: Vec<Place> = Vec::with_capacity(turns.len());
     for (i, turn) in turns.iter().enumerate() {

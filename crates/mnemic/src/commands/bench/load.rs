@@ -17,6 +17,8 @@ use crate::output;
 /// How many go into one transaction.
 const BATCH: usize = 5_000;
 const CHANNELS: u64 = 20;
+/// How many pieces a memory has, about as many as a sentence of that length.
+const MEMORY_PIECES: usize = 16;
 /// Any number will do; the same one makes the same store.
 const SEED: u64 = 7;
 
@@ -89,11 +91,15 @@ impl Maker {
                     id: memory.id.0,
                     text: memory.content.clone(),
                     vector,
-                    pieces: vec![],
+                    pieces: self.pieces(MEMORY_PIECES),
                 };
                 (Change::AddMemory(memory), embedded)
             })
             .unzip()
+    }
+
+    pub(super) fn pieces(&mut self, count: usize) -> Vec<f32> {
+        (0..count).flat_map(|_| self.vectors.next(&mut self.noise)).collect()
     }
 
     fn memory(&mut self) -> Memory {

@@ -131,7 +131,7 @@ impl Maker {
                 id: id.0,
                 text: content.clone(),
                 vector: self.vectors.next(&mut self.noise),
-                pieces: (0..PIECES).flat_map(|_| self.vectors.next(&mut self.noise)).collect(),
+                pieces: self.pieces(PIECES),
             });
             changes.push(Change::AddTurn(Turn {
                 id,
