@@ -148,6 +148,10 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
         self.writer.write(scope, batch).await
     }
 
+    fn reign(&self) -> Option<u64> {
+        Some(self.writer.reign())
+    }
+
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>> {
         self.readers.run(move |conn| check::check(conn, depth)).await
     }

@@ -11,7 +11,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
     thread, vec,
 };
@@ -50,12 +50,20 @@ struct Write {
     answer: oneshot::Sender<Result<Rows>>,
 }
 
+impl Write {
+    /// What follows from what a batch has done is not known before, so it counts.
+    fn governs(&self) -> bool {
+        self.sequel.is_some() || self.steps.iter().any(|step| step.statement.governs)
+    }
+}
+
 /// The callers' end of the writer.
 pub(super) struct Writer {
     requests: mpsc::Sender<Request>,
     desk: Arc<Mutex<Desk>>,
     /// How many requests the thread was sent and has not taken to the desk yet.
     queued: Arc<AtomicUsize>,
+    reign: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -67,9 +75,10 @@ impl Writer {
         let options = &location.options;
         let (sender, requests) = mpsc::channel(options.queue_batches_max.max(1));
         let group_max = options.group_batches_max;
-        let desk = Desk { conn: Some(conn), location, hook, closed: false };
+        let reign = Arc::<AtomicU64>::default();
+        let desk = Desk { conn: Some(conn), location, hook, closed: false, reign: reign.clone() };
         let (desk, queued) = (Arc::new(Mutex::new(desk)), Arc::<AtomicUsize>::default());
-        let writer = Self { requests: sender, desk: desk.clone(), queued: queued.clone() };
+        let writer = Self { requests: sender, desk: desk.clone(), queued: queued.clone(), reign };
         let thread = Thread { requests, next: None, group_max, desk, queued };
         thread::Builder::new()
             .name("mnemic-writer".to_owned())
@@ -119,6 +128,11 @@ impl Writer {
         self.queued.fetch_add(1, Ordering::AcqRel);
         place.send(request);
         Ok(())
+    }
+
+    /// Grows with every commit that may have changed tokens or workspaces, before it is answered.
+    pub(super) fn reign(&self) -> u64 {
+        self.reign.load(Ordering::Acquire)
     }
 
     /// Runs `task` between two commits.
@@ -213,6 +227,7 @@ struct Desk {
     hook: Arc<dyn CommitHook>,
     /// Whoever comes now goes away again, with the word that the thread has for it.
     closed: bool,
+    reign: Arc<AtomicU64>,
 }
 
 impl Desk {
@@ -222,6 +237,7 @@ impl Desk {
         if catch_unwind(AssertUnwindSafe(|| task(self))).is_err() {
             tracing::error!("the writer panicked; its connection is replaced");
             self.conn = None;
+            self.reign.fetch_add(1, Ordering::AcqRel);
             self.miss();
         }
     }
@@ -232,6 +248,7 @@ impl Desk {
     }
 
     fn commit(&mut self, group: Vec<Write>) {
+        let governs = group.iter().any(Write::governs);
         let mut waiting = group.into_iter();
         while waiting.len() > 0 {
             let health = match self.connect() {
@@ -241,6 +258,9 @@ impl Desk {
                     return;
                 }
             };
+            if governs {
+                self.reign.fetch_add(1, Ordering::AcqRel);
+            }
             match health {
                 Ok(settled) => self.settle(settled),
                 Err(lost) => {

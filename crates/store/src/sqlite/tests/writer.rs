@@ -2,6 +2,17 @@
 
 use super::*;
 
+const GOVERNED: &[Migration] = &[Migration {
+    number: 1,
+    name: "governed",
+    sql: "CREATE TABLE tokens (id INTEGER PRIMARY KEY) STRICT;
+          CREATE TABLE notes (
+              workspace_id BLOB NOT NULL, id BLOB NOT NULL, body TEXT NOT NULL,
+              PRIMARY KEY (workspace_id, id)
+          ) STRICT",
+}];
+static ADMIT: Statement = Statement::system("token.admit", "INSERT INTO tokens VALUES ($1)");
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_comes_between_two_commits_is_not_forgotten() {
     let directory = TempDir::new().unwrap();
@@ -41,4 +52,15 @@ async fn a_batch_that_is_alone_is_undone_as_a_whole() {
     let refused = engine.write(WORKSPACE, add(2, "third")).await.unwrap_err();
     assert_eq!(refused.kind(), Kind::Unavailable);
     assert_eq!(bodies(&open(directory.path())).await, ["second"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reign_ends_where_tokens_change_and_only_there() {
+    let directory = TempDir::new().unwrap();
+    let engine = try_open(directory.path(), Options::default(), GOVERNED).unwrap();
+    let first = engine.reign().unwrap();
+    engine.write(WORKSPACE, add(1, "a")).await.unwrap();
+    assert_eq!(engine.reign(), Some(first));
+    engine.write(Scope::System, Step::new(&ADMIT, values![1]).into()).await.unwrap();
+    assert!(engine.reign().unwrap() > first);
 }
