@@ -98,8 +98,9 @@ impl Statement {
 /// Whether a statement changes rows of a table. Read from its text, so that nobody need remember to
 /// say so.
 const fn changes(sql: &str, table: &str) -> bool {
-    has_pair(sql, "INTO", table) || has_pair(sql, "UPDATE", table) || has_pair(sql, "FROM", table)
-        && has(sql, "DELETE")
+    has_pair(sql, "INTO", table)
+        || has_pair(sql, "UPDATE", table)
+        || has_pair(sql, "FROM", table) && has(sql, "DELETE")
 }
 
 const fn has_pair(sql: &str, first: &str, second: &str) -> bool {

@@ -66,7 +66,8 @@ pub async fn run(common: &CommonArgs, args: &TelemetryArgs) -> Result<Report> {
     let share = more.mining / all.both();
     report.promise("mining more / both passes over all", share, Target::AtMost(SHARE_MAX));
     report.add("mining more / mining all", more.mining / all.mining);
-    for (name, taken) in [("bare insert", &captured.bare), ("capture over REST", &captured.over_rest)]
+    for (name, taken) in
+        [("bare insert", &captured.bare), ("capture over REST", &captured.over_rest)]
     {
         report.add(format!("{name}, ms"), median(taken));
         report.add(format!("{name}, the fastest twentieth, ms"), quantile(taken, 0.05));
