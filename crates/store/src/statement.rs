@@ -100,7 +100,7 @@ impl Statement {
 const fn changes(sql: &str, table: &str) -> bool {
     has_pair(sql, "INTO", table)
         || has_pair(sql, "UPDATE", table)
-        || has_pair(sql, "FROM", table) && has(sql, "DELETE")
+        || (has(sql, "DELETE") && has_pair(sql, "FROM", table))
 }
 
 const fn has_pair(sql: &str, first: &str, second: &str) -> bool {

@@ -32,7 +32,7 @@ impl Line {
 
     /// Names the session of each request.
     pub fn of_session(mut self, session: &str) -> Self {
-        self.head.push_str(&format!("mnemic-session: {session}\r\n"));
+        self.head += &["mnemic-session: ", session, "\r\n"].concat();
         self
     }
 
