@@ -63,6 +63,11 @@ pub trait Engine: Send + Sync + 'static {
     /// Applies a batch and returns, for each step, the rows of its `RETURNING` or `SELECT`.
     async fn write(&self, scope: Scope, batch: Batch) -> Result<Vec<Vec<Row>>>;
 
+    /// A number that has grown before anybody is answered who changed tokens or workspaces, if the
+    /// engine learns of all such changes; on a database that others write to, too, there is none.
+    /// What was read of them after asking holds for as long as the number stays.
+    fn reign(&self) -> Option<u64>;
+
     /// Looks for damage. Nothing found is an empty list; an error means it could not look.
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>>;
 

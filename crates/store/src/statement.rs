@@ -35,17 +35,24 @@ pub struct Statement {
     /// Adds one row under a key of its own, and fails where the key is taken: its step then counts
     /// none.
     pub adds: bool,
+    /// Changes tokens or workspaces: who may come in, and what holds for them.
+    pub governs: bool,
 }
 
 impl Statement {
     /// A statement whose callers pass every parameter, from `$1` on.
     pub const fn system(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, scope: StatementScope::System, adds: false }
+        Self::new(name, sql, StatementScope::System)
     }
 
     /// A statement whose `$1` is the workspace; callers pass the parameters from `$2` on.
     pub const fn workspace(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, scope: StatementScope::Workspace, adds: false }
+        Self::new(name, sql, StatementScope::Workspace)
+    }
+
+    const fn new(name: &'static str, sql: &'static str, scope: StatementScope) -> Self {
+        let governs = changes(sql, "tokens") || changes(sql, "workspaces");
+        Self { name, sql, scope, adds: false, governs }
     }
 
     /// The same, for an `INSERT` of one row that says nothing of conflicts. A batch of such needs no
@@ -80,6 +87,48 @@ impl Statement {
     }
 }
 
+/// Whether a statement changes rows of a table. Read from its text, so that nobody need remember to
+/// say so.
+const fn changes(sql: &str, table: &str) -> bool {
+    has_pair(sql, "INTO", table)
+        || has_pair(sql, "UPDATE", table)
+        || (has(sql, "DELETE") && has_pair(sql, "FROM", table))
+}
+
+const fn has_pair(sql: &str, first: &str, second: &str) -> bool {
+    let mut at = 0;
+    while at + first.len() + 1 + second.len() <= sql.len() {
+        if is_at(sql, at, first) && is_at(sql, at + first.len() + 1, second) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn has(sql: &str, word: &str) -> bool {
+    let mut at = 0;
+    while at + word.len() <= sql.len() {
+        if is_at(sql, at, word) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_at(sql: &str, at: usize, word: &str) -> bool {
+    let (sql, word) = (sql.as_bytes(), word.as_bytes());
+    let mut i = 0;
+    while i < word.len() {
+        if at + i >= sql.len() || sql[at + i] != word[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use mnemic_core::Code;
@@ -95,6 +144,21 @@ mod tests {
         assert_eq!(refused.code(), Code::Internal);
         let refused = SYSTEM.arguments(Scope::Workspace(Uuid::nil()), vec![]).unwrap_err();
         assert_eq!(refused.code(), Code::Internal);
+    }
+
+    #[test]
+    fn what_governs_is_read_from_the_text() {
+        for (sql, governs) in [
+            ("UPDATE tokens SET revoked_at = $1", true),
+            ("DELETE FROM tokens WHERE workspace_id = $1", true),
+            ("INSERT INTO workspaces\n    (id) VALUES ($1)", true),
+            ("UPDATE workspaces SET settings = $2", true),
+            ("SELECT id FROM tokens", false),
+            ("DELETE FROM answers WHERE workspace_id = $1", false),
+            ("UPDATE", false),
+        ] {
+            assert_eq!(Statement::system("it", sql).governs, governs, "{sql}");
+        }
     }
 
     #[test]

@@ -1,4 +1,9 @@
 //! What the capture of an action is measured against: a bare insert that is as durable.
+//!
+//! The same columns under the same key, beside as many rows, confirmed by the same disk, and
+//! nothing else: on the embedded engine no index, no audit, no check and no other thread. On a
+//! database the row goes into our own table with its indexes, since the user of a server can make
+//! none.
 
 use std::path::Path;
 
@@ -14,9 +19,9 @@ pub enum BareInserts {
 }
 
 impl BareInserts {
-    /// Into a file of its own.
-    pub fn embedded(path: &Path) -> Result<Self> {
-        sqlite::Bare::create(path).map(Self::Embedded)
+    /// Into a file of its own, which has so many rows already.
+    pub fn embedded(path: &Path, rows: usize) -> Result<Self> {
+        sqlite::Bare::create(path, rows).map(Self::Embedded)
     }
 
     /// Into a workspace of a database, with which the rows go.

@@ -34,6 +34,9 @@ pub const NODES_MAX: usize = 100;
 const LATENCY_MS_MAX: i64 = 30 * 24 * 3_600 * 1_000;
 /// A reporter's clock may be so far ahead of ours.
 const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(24);
+/// The beginning of the year 1: no clock that is merely wrong tells an earlier time, and not every
+/// database keeps one.
+const EARLIEST_SECOND: i64 = -62_135_596_800;
 /// The longest report of an error that is looked at.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 const LIST: &str = "actions";
@@ -165,6 +168,9 @@ impl NewAction {
         if let Some(at) = self.at.filter(|at| at.duration_since(now) > AHEAD_MAX) {
             let problem = format!("{at} is more than a day ahead of the server's clock, {now}");
             return Err(Error::invalid("at", problem));
+        }
+        if let Some(at) = self.at.filter(|at| at.as_second() < EARLIEST_SECOND) {
+            return Err(Error::invalid("at", format!("{at} is before the year 1")));
         }
         Ok(())
     }

@@ -130,6 +130,10 @@ fn classify(what: &str, error: &tokio_postgres::Error) -> (Code, String) {
             Code::Conflict,
             "a record that this refers to is absent, or others still refer to this one".to_owned(),
         ),
+        "22008" => (
+            Code::InvalidField,
+            "a time is out of the range that the database keeps: 4713 BC to 294276".to_owned(),
+        ),
         "40001" | "40P01" => unavailable("too many change the same at once: retry later"),
         "53100" => unavailable("the database's disk is full: free some space"),
         "53300" => unavailable("the database takes no more connections: raise its limit"),

@@ -50,6 +50,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(27, "0027", "pattern_note"),
     migration!(28, "0028", "vector_pieces"),
     migration!(29, "0029", "memory_pieces"),
+    migration!(30, "0030", "capture"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

@@ -209,6 +209,10 @@ impl Engine for PostgresEngine {
         }
     }
 
+    fn reign(&self) -> Option<u64> {
+        None
+    }
+
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>> {
         let mut findings = check::check(&self.pool, depth).await?;
         if depth == CheckDepth::Full {

@@ -11,22 +11,30 @@ use super::connection::Location;
 use super::error::store_error;
 use super::options::Options;
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS actions (
-    id BLOB PRIMARY KEY, session_id TEXT NOT NULL, agent_id TEXT NOT NULL,
-    action_type TEXT NOT NULL, node_type TEXT, node_ids TEXT NOT NULL, outcome TEXT NOT NULL,
-    at INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT";
-const INSERT: &str =
-    "INSERT INTO actions VALUES (?1, 'bench', 'bench', 'bare_insert', 'thing', '[]',
-    'success', unixepoch() * 1000000, unixepoch() * 1000000)";
+/// The columns and the key of our own table, and nothing beside them.
+const TABLE: &str = "CREATE TABLE actions (
+    workspace_id BLOB NOT NULL, id BLOB NOT NULL, session_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL, action_type TEXT NOT NULL, node_type TEXT, node_ids TEXT NOT NULL,
+    outcome TEXT NOT NULL, error_code TEXT, latency_ms INTEGER, at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, sequence_id BLOB, PRIMARY KEY (workspace_id, id)) STRICT";
+/// As many rows as the store has, under ids that come before any new one.
+const FILL: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+    INSERT INTO actions SELECT x'01', unhex(printf('%032x', i)), 'run-' || (i / 10), 'bench',
+        'bare_insert', 'thing', '[]', 'success', NULL, 12, i, i, NULL FROM n";
+const INSERT: &str = "INSERT INTO actions VALUES (x'01', ?1, 'bench', 'bench', 'bare_insert',
+    'thing', '[]', 'success', NULL, NULL, unixepoch() * 1000000, unixepoch() * 1000000, NULL)";
 
 pub struct Bare {
     conn: Connection,
 }
 
 impl Bare {
-    pub fn create(path: &Path) -> Result<Self> {
+    /// Makes the file, with so many rows in it.
+    pub fn create(path: &Path, rows: usize) -> Result<Self> {
+        let failed = |error| store_error("making a bare table", error);
         let conn = Location { path: path.to_owned(), options: Options::default() }.create()?;
-        conn.execute_batch(TABLE).map_err(|error| store_error("making a bare table", error))?;
+        conn.execute_batch(TABLE).map_err(failed)?;
+        conn.execute(FILL, [i64::try_from(rows).unwrap_or(i64::MAX)]).map_err(failed)?;
         Ok(Self { conn })
     }
 

@@ -54,6 +54,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(27, "0027", "pattern_note"),
     migration!(28, "0028", "vector_pieces"),
     migration!(29, "0029", "memory_pieces"),
+    migration!(30, "0030", "capture"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

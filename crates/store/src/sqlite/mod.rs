@@ -1,6 +1,6 @@
 //! The embedded engine: SQLite in the process, one file.
 //!
-//! One thread writes and commits in groups, a few connections read, and a hook keeps the search
+//! One connection writes and commits in groups, a few others read, and a hook keeps the search
 //! index in step with every commit. Nothing SQLite-like may leave this module except through
 //! what an index needs to be built ([`SqliteEngine::scan`], [`SqliteEngine::exclusive`]).
 
@@ -93,7 +93,7 @@ impl<H: CommitHook> SqliteEngine<H> {
         self.location.scan(scope, statement, params, each)
     }
 
-    /// Runs a task on the writer's thread between two commits, with every earlier write visible
+    /// Runs a task on the writer's connection between two commits, with every earlier write visible
     /// and none happening meanwhile. It must be short: all writers wait for it.
     pub async fn exclusive<T: Send + 'static>(
         &self,
@@ -144,6 +144,10 @@ impl<H: CommitHook> Engine for SqliteEngine<H> {
             return Ok(Vec::new());
         }
         self.writer.write(scope, batch).await
+    }
+
+    fn reign(&self) -> Option<u64> {
+        Some(self.writer.reign())
     }
 
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>> {

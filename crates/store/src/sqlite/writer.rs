@@ -1,20 +1,24 @@
-//! The one writer: a thread that owns the writing connection and commits in groups.
+//! The one writer: a desk with the writing connection, and a thread that commits there in groups.
 //!
-//! Batches that arrive while a commit is in flight share the next one, so that waiting for the
-//! disk is paid once for all of them. Each runs inside a savepoint of its own: one that fails is
-//! undone alone. Nobody is answered before the commit returned, not even those that failed,
-//! because what they failed on may be a neighbour that was not committed in the end.
+//! Whoever comes while nobody writes or waits sits down at the desk and commits on the own thread:
+//! to wake another one and be woken by it takes a good part of what the disk takes. Batches that
+//! arrive while a commit is in flight wait for the thread and share the next one, so that waiting
+//! for the disk is paid once for all of them. Each runs inside a savepoint of its own: one that
+//! fails is undone alone. Nobody is answered before the commit returned, not even those that
+//! failed, because what they failed on may be a neighbour that was not committed in the end.
 //!
 //! Schemas must not defer foreign keys: a deferred one would fail the commit of a whole group.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
     thread, vec,
 };
 
 use mnemic_core::{Code, Error, Result};
 use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -46,9 +50,20 @@ struct Write {
     answer: oneshot::Sender<Result<Rows>>,
 }
 
+impl Write {
+    /// What follows from what a batch has done is not known before, so it counts.
+    fn governs(&self) -> bool {
+        self.sequel.is_some() || self.steps.iter().any(|step| step.statement.governs)
+    }
+}
+
 /// The callers' end of the writer.
 pub(super) struct Writer {
     requests: mpsc::Sender<Request>,
+    desk: Arc<Mutex<Desk>>,
+    /// How many requests the thread was sent and has not taken to the desk yet.
+    queued: Arc<AtomicUsize>,
+    reign: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -57,13 +72,19 @@ impl Writer {
         location: Location,
         hook: Arc<dyn CommitHook>,
     ) -> Result<Self> {
-        let (sender, requests) = mpsc::channel(location.options.queue_batches_max.max(1));
-        let thread = Thread { requests, next: None, conn: Some(conn), location, hook };
+        let options = &location.options;
+        let (sender, requests) = mpsc::channel(options.queue_batches_max.max(1));
+        let group_max = options.group_batches_max;
+        let reign = Arc::<AtomicU64>::default();
+        let desk = Desk { conn: Some(conn), location, hook, closed: false, reign: reign.clone() };
+        let (desk, queued) = (Arc::new(Mutex::new(desk)), Arc::<AtomicUsize>::default());
+        let writer = Self { requests: sender, desk: desk.clone(), queued: queued.clone(), reign };
+        let thread = Thread { requests, next: None, group_max, desk, queued };
         thread::Builder::new()
             .name("mnemic-writer".to_owned())
             .spawn(move || thread.run())
             .map_err(|error| Error::internal("the writer cannot be started").caused_by(error))?;
-        Ok(Self { requests: sender })
+        Ok(writer)
     }
 
     /// Applies a batch whose steps carry their full arguments already.
@@ -71,8 +92,47 @@ impl Writer {
         let (answer, answered) = oneshot::channel();
         let Batch { steps, touched, sequel, hasty } = batch;
         let write = Write { scope, steps, sequel, touched, hasty, answer };
-        self.requests.send(Request::Write(write)).await.map_err(|_| closed())?;
+        if let Some(write) = self.write_here(write) {
+            self.send(Request::Write(write)).await?;
+        }
         answered.await.unwrap_or_else(|_| Err(broken_off()))
+    }
+
+    /// Commits on the caller's thread, or gives the batch back.
+    fn write_here(&self, write: Write) -> Option<Write> {
+        let Some(mut desk) = self.sit_down() else { return Some(write) };
+        tokio::task::block_in_place(|| desk.work(|desk| desk.commit(vec![write])));
+        None
+    }
+
+    /// The desk, if it is free and nobody waits for it, and if the runtime has other threads for
+    /// what else the caller's has to do.
+    fn sit_down(&self) -> Option<MutexGuard<'_, Desk>> {
+        let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+        if !matches!(flavor, Ok(RuntimeFlavor::MultiThread))
+            || self.queued.load(Ordering::Acquire) > 0
+        {
+            return None;
+        }
+        let desk = match self.desk.try_lock() {
+            Ok(desk) => desk,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        (!desk.closed).then_some(desk)
+    }
+
+    async fn send(&self, request: Request) -> Result<()> {
+        let place = self.requests.reserve().await.map_err(|_| closed())?;
+        // Counted before it is sent, and with no pause between: nobody may leave in the midst.
+        self.queued.fetch_add(1, Ordering::AcqRel);
+        place.send(request);
+        Ok(())
+    }
+
+    /// Grows with every commit that may have changed tokens or workspaces, before it is answered.
+    pub(super) fn reign(&self) -> u64 {
+        self.reign.load(Ordering::Acquire)
     }
 
     /// Runs `task` between two commits.
@@ -85,14 +145,14 @@ impl Writer {
             // The caller may have gone; nobody misses the answer then.
             let _ = answer.send(reader.map(task));
         });
-        self.requests.send(Request::Exclusive(task)).await.map_err(|_| closed())?;
+        self.send(Request::Exclusive(task)).await?;
         answered.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
     /// Finishes what was accepted and closes the connection.
     pub(super) async fn close(&self) {
         let (answer, answered) = oneshot::channel();
-        if self.requests.send(Request::Close(answer)).await.is_ok() {
+        if self.send(Request::Close(answer)).await.is_ok() {
             let _ = answered.await;
         }
     }
@@ -110,35 +170,31 @@ struct Thread {
     requests: mpsc::Receiver<Request>,
     /// A request taken from the queue that did not belong to the group before it.
     next: Option<Request>,
-    conn: Option<Connection>,
-    location: Location,
-    hook: Arc<dyn CommitHook>,
+    group_max: usize,
+    desk: Arc<Mutex<Desk>>,
+    queued: Arc<AtomicUsize>,
 }
 
 impl Thread {
     fn run(mut self) {
         let mut closers = Vec::new();
         while let Some(request) = self.next.take().or_else(|| self.requests.blocking_recv()) {
-            // A panic drops the answers of its group, which tells their callers; the connection
-            // may be in the middle of anything and is replaced.
-            let worked = catch_unwind(AssertUnwindSafe(|| match request {
+            let shared = self.desk.clone();
+            let mut desk = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            self.queued.fetch_sub(1, Ordering::AcqRel);
+            match request {
                 Request::Write(first) => {
                     let group = self.gather(first);
-                    self.commit(group);
+                    desk.work(|desk| desk.commit(group));
                 }
-                Request::Exclusive(task) => self.exclusive(task),
+                Request::Exclusive(task) => desk.work(|desk| desk.exclusive(task)),
                 Request::Close(answer) => {
                     self.requests.close();
                     closers.push(answer);
                 }
-            }));
-            if worked.is_err() {
-                tracing::error!("the writer panicked; its connection is replaced");
-                self.conn = None;
-                self.miss();
             }
         }
-        drop(self.conn.take());
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner).close();
         for closer in closers {
             let _ = closer.send(());
         }
@@ -147,9 +203,12 @@ impl Thread {
     /// Everything that waits, up to the limit or to a request that is no batch.
     fn gather(&mut self, first: Write) -> Vec<Write> {
         let mut group = vec![first];
-        while group.len() < self.location.options.group_batches_max {
+        while group.len() < self.group_max {
             match self.requests.try_recv() {
-                Ok(Request::Write(write)) => group.push(write),
+                Ok(Request::Write(write)) => {
+                    self.queued.fetch_sub(1, Ordering::AcqRel);
+                    group.push(write);
+                }
                 Ok(other) => {
                     self.next = Some(other);
                     break;
@@ -159,8 +218,37 @@ impl Thread {
         }
         group
     }
+}
+
+/// Where commits are made, by one at a time.
+struct Desk {
+    conn: Option<Connection>,
+    location: Location,
+    hook: Arc<dyn CommitHook>,
+    /// Whoever comes now goes away again, with the word that the thread has for it.
+    closed: bool,
+    reign: Arc<AtomicU64>,
+}
+
+impl Desk {
+    /// Does something here. A panic drops the answers of its group, which tells their callers; the
+    /// connection may be in the middle of anything and is replaced.
+    fn work(&mut self, task: impl FnOnce(&mut Self)) {
+        if catch_unwind(AssertUnwindSafe(|| task(self))).is_err() {
+            tracing::error!("the writer panicked; its connection is replaced");
+            self.conn = None;
+            self.reign.fetch_add(1, Ordering::AcqRel);
+            self.miss();
+        }
+    }
+
+    fn close(&mut self) {
+        self.closed = true;
+        self.conn = None;
+    }
 
     fn commit(&mut self, group: Vec<Write>) {
+        let governs = group.iter().any(Write::governs);
         let mut waiting = group.into_iter();
         while waiting.len() > 0 {
             let health = match self.connect() {
@@ -170,6 +258,9 @@ impl Thread {
                     return;
                 }
             };
+            if governs {
+                self.reign.fetch_add(1, Ordering::AcqRel);
+            }
             match health {
                 Ok(settled) => self.settle(settled),
                 Err(lost) => {
@@ -264,6 +355,7 @@ fn transact_group(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Resu
 /// and its members were told; those it did not reach still wait.
 fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Settled> {
     let mut settled = Settled { done: Vec::new(), refused: Vec::new() };
+    let alone = waiting.len() == 1;
     if let Err(error) = control(conn, "BEGIN IMMEDIATE") {
         fail(waiting.map(|write| write.answer), &error);
         return Err(error);
@@ -274,7 +366,9 @@ fn transact(conn: &Connection, waiting: &mut vec::IntoIter<Write>) -> Result<Set
             continue;
         }
         let Write { scope, steps, sequel, touched, answer, hasty: _ } = write;
-        match apply(conn, scope, &steps, sequel.as_ref()) {
+        let run = || run_steps(conn, scope, &steps, sequel.as_ref());
+        let applied = if alone { apply_alone(conn, run) } else { apply(conn, run) };
+        match applied {
             Applied::Kept(rows) => settled.done.push(Done { scope, touched, rows, answer }),
             Applied::Undone(error) => settled.refused.push((error, answer)),
             Applied::Lost(error) => {
@@ -299,14 +393,24 @@ enum Applied {
     Lost(Error),
 }
 
-fn apply(conn: &Connection, scope: Scope, steps: &[Step], sequel: Option<&Sequel>) -> Applied {
+/// Where a transaction has one batch, the end of the one undoes the other.
+fn apply_alone(conn: &Connection, run: impl FnOnce() -> Result<Rows>) -> Applied {
+    match run() {
+        outcome if conn.is_autocommit() => {
+            Applied::Lost(outcome.err().unwrap_or_else(ended_by_itself))
+        }
+        Ok(rows) => Applied::Kept(rows),
+        Err(error) => Applied::Undone(error),
+    }
+}
+
+fn apply(conn: &Connection, run: impl FnOnce() -> Result<Rows>) -> Applied {
     if let Err(error) = control(conn, "SAVEPOINT batch") {
         return Applied::Lost(error);
     }
-    let outcome = run_steps(conn, scope, steps, sequel);
+    let outcome = run();
     if conn.is_autocommit() {
-        let gone = || Error::internal("the transaction ended by itself");
-        return Applied::Lost(outcome.err().unwrap_or_else(gone));
+        return Applied::Lost(outcome.err().unwrap_or_else(ended_by_itself));
     }
     let undo = |error| match control(conn, "ROLLBACK TO batch") {
         Ok(()) => Applied::Undone(error),
@@ -320,6 +424,10 @@ fn apply(conn: &Connection, scope: Scope, steps: &[Step], sequel: Option<&Sequel
         Ok(()) => applied,
         Err(error) => Applied::Lost(error),
     }
+}
+
+fn ended_by_itself() -> Error {
+    Error::internal("the transaction ended by itself")
 }
 
 fn run_steps(

@@ -47,10 +47,42 @@ macro_rules! ordered {
     };
 }
 
-pub(crate) static LIST: Statement = Statement::workspace(
-    "action.list",
-    concat!("SELECT ", columns!(), " FROM actions a WHERE ", passes!(), ordered!()),
-);
+/// The first actions of both kinds, those that are grouped and those that are not yet: each has
+/// indexes of its own.
+macro_rules! first_of_both {
+    ($which:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM (",
+            first!("a.sequence_id IS NULL", $which),
+            " UNION ALL ",
+            first!("a.sequence_id IS NOT NULL", $which),
+            ") AS a",
+            ordered!()
+        )
+    };
+}
+
+macro_rules! first {
+    ($state:literal, $which:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM (SELECT ",
+            columns!(),
+            " FROM actions a WHERE ",
+            $state,
+            " AND ",
+            $which,
+            passes!(),
+            ordered!(),
+            ") AS a"
+        )
+    };
+}
+
+pub(crate) static LIST: Statement = Statement::workspace("action.list", first_of_both!(""));
 
 pub(crate) static LIST_OF_SEQUENCE: Statement = Statement::workspace(
     "action.list_of_sequence",
@@ -63,16 +95,8 @@ pub(crate) static LIST_OF_SEQUENCE: Statement = Statement::workspace(
     ),
 );
 
-pub(crate) static LIST_OF_SESSION: Statement = Statement::workspace(
-    "action.list_of_session",
-    concat!(
-        "SELECT ",
-        columns!(),
-        " FROM actions a WHERE a.session_id = $13 AND ",
-        passes!(),
-        ordered!()
-    ),
-);
+pub(crate) static LIST_OF_SESSION: Statement =
+    Statement::workspace("action.list_of_session", first_of_both!("a.session_id = $13 AND "));
 
 pub(crate) static LIST_OF_NODE: Statement = Statement::workspace(
     "action.list_of_node",
@@ -149,18 +173,47 @@ static MOVE: Statement = Statement::workspace(
     "UPDATE actions SET sequence_id = $3 WHERE workspace_id = $1 AND sequence_id = $2",
 );
 
-static ERASE_NODES_OF_SESSION: Statement = Statement::workspace(
-    "action.erase_nodes_of_session",
-    "DELETE FROM action_nodes WHERE workspace_id = $1 AND action_id IN
-         (SELECT a.id FROM actions a WHERE a.workspace_id = $1 AND a.session_id = $2
-            AND (a.created_at <= $3 OR $3 IS NULL))",
-);
+/// The actions of a session, those that are grouped or those that are not yet, each by its index.
+macro_rules! of_session {
+    ($state:literal, $until:literal) => {
+        concat!(
+            " WHERE workspace_id = $1 AND session_id = $2 AND sequence_id ",
+            $state,
+            " AND (created_at <= ",
+            $until,
+            " OR ",
+            $until,
+            " IS NULL)"
+        )
+    };
+}
 
-static ERASE_OF_SESSION: Statement = Statement::workspace(
-    "action.erase_of_session",
-    "DELETE FROM actions
-     WHERE workspace_id = $1 AND session_id = $2 AND (created_at <= $3 OR $3 IS NULL)",
-);
+macro_rules! erase_nodes_of_session {
+    ($state:literal) => {
+        concat!(
+            "DELETE FROM action_nodes WHERE workspace_id = $1 AND action_id IN
+                 (SELECT id FROM actions",
+            of_session!($state, "$3"),
+            ")"
+        )
+    };
+}
+
+static ERASE_NODES_OF_SESSION: [Statement; 2] = [
+    Statement::workspace("action.erase_nodes_ungrouped", erase_nodes_of_session!("IS NULL")),
+    Statement::workspace("action.erase_nodes_grouped", erase_nodes_of_session!("IS NOT NULL")),
+];
+
+static ERASE_OF_SESSION: [Statement; 2] = [
+    Statement::workspace(
+        "action.erase_ungrouped",
+        concat!("DELETE FROM actions", of_session!("IS NULL", "$3")),
+    ),
+    Statement::workspace(
+        "action.erase_grouped",
+        concat!("DELETE FROM actions", of_session!("IS NOT NULL", "$3")),
+    ),
+];
 
 static BLANK_AGENT: Statement = Statement::workspace(
     "action.blank_agent",
@@ -168,11 +221,16 @@ static BLANK_AGENT: Statement = Statement::workspace(
      WHERE workspace_id = $1 AND agent_id = $2 AND (created_at <= $4 OR $4 IS NULL)",
 );
 
-static BLANK_SESSION: Statement = Statement::workspace(
-    "action.blank_session",
-    "UPDATE actions SET session_id = $3
-     WHERE workspace_id = $1 AND session_id = $2 AND (created_at <= $4 OR $4 IS NULL)",
-);
+static BLANK_SESSION: [Statement; 2] = [
+    Statement::workspace(
+        "action.blank_ungrouped",
+        concat!("UPDATE actions SET session_id = $3", of_session!("IS NULL", "$4")),
+    ),
+    Statement::workspace(
+        "action.blank_grouped",
+        concat!("UPDATE actions SET session_id = $3", of_session!("IS NOT NULL", "$4")),
+    ),
+];
 
 static ERASE_NODE: Statement = Statement::workspace(
     "action.erase_node",
@@ -193,10 +251,13 @@ pub(crate) static ALL: &[&Statement] = &[
     &ADD_NODE,
     &GROUP,
     &MOVE,
-    &ERASE_NODES_OF_SESSION,
-    &ERASE_OF_SESSION,
+    &ERASE_NODES_OF_SESSION[0],
+    &ERASE_NODES_OF_SESSION[1],
+    &ERASE_OF_SESSION[0],
+    &ERASE_OF_SESSION[1],
     &BLANK_AGENT,
-    &BLANK_SESSION,
+    &BLANK_SESSION[0],
+    &BLANK_SESSION[1],
     &ERASE_NODE,
 ];
 
@@ -282,16 +343,18 @@ pub(crate) fn move_all(from: SequenceId, to: SequenceId) -> Step {
 }
 
 /// What was done in a conversation goes with it; figures of it tell nothing of a single one.
-pub(crate) fn erase_of(session: &str, until: Option<Timestamp>) -> [Step; 2] {
-    [
-        Step::new(&ERASE_NODES_OF_SESSION, values![session, until]),
-        Step::new(&ERASE_OF_SESSION, values![session, until]).counted("actions"),
-    ]
+pub(crate) fn erase_of(session: &str, until: Option<Timestamp>) -> [Step; 4] {
+    let step = |statement| Step::new(statement, values![session, until]);
+    let [nodes, grouped_nodes] = &ERASE_NODES_OF_SESSION;
+    let [actions, grouped] = &ERASE_OF_SESSION;
+    let counted = |statement| step(statement).counted("actions");
+    [step(nodes), step(grouped_nodes), counted(actions), counted(grouped)]
 }
 
 /// Puts another name where a user's stood.
-pub(crate) fn blank(user: &str, name: &str, until: Option<Timestamp>) -> [Step; 2] {
-    [&BLANK_AGENT, &BLANK_SESSION]
+pub(crate) fn blank(user: &str, name: &str, until: Option<Timestamp>) -> [Step; 3] {
+    let [session, grouped] = &BLANK_SESSION;
+    [&BLANK_AGENT, session, grouped]
         .map(|statement| Step::new(statement, values![user, name, until]).counted("mentions"))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{action, all, benchmark, workspace};
+use super::{all, workspace};
 use crate::Statement;
 use crate::sqlite::MIGRATIONS;
 
@@ -54,21 +54,30 @@ fn entities_are_found_by_indexes() {
     }
 }
 
-/// What was done in one session must not cost by what was done in all, nor be sorted.
+/// What was done in one session must not cost by what was done in all, whether it is grouped or not.
 #[test]
 fn actions_and_benchmarks_are_found_by_indexes() {
     let conn = database();
-    for (statement, expected) in [
-        (
-            &action::LIST_OF_SESSION,
-            "SEARCH a USING INDEX actions_by_session (workspace_id=? AND session_id=?)",
-        ),
-        (
-            &benchmark::LOOKUP,
-            "SEARCH benchmarks USING INDEX benchmarks_by_id (workspace_id=? AND id=?)",
-        ),
+    let found = |index, by| format!("USING INDEX {index} ({by})");
+    let (session, time) = ("workspace_id=? AND session_id=?", "workspace_id=?");
+    let ungrouped = || found("actions_ungrouped", session);
+    let grouped = || found("actions_by_session", session);
+    for (name, expected) in [
+        ("action.list_of_session", vec![ungrouped(), grouped()]),
+        ("action.list", vec![found("actions_ungrouped", time), found("actions_by_time", time)]),
+        ("action.count_ungrouped", vec![found("actions_ungrouped", time)]),
+        ("action.erase_ungrouped", vec![ungrouped()]),
+        ("action.erase_grouped", vec![grouped()]),
+        ("action.blank_ungrouped", vec![ungrouped()]),
+        ("action.blank_grouped", vec![grouped()]),
+        ("benchmark.lookup", vec![found("benchmarks_by_id", "workspace_id=? AND id=?")]),
     ] {
-        assert_eq!(plan(&conn, statement), [expected], "{}", statement.name);
+        let statement = all().find(|it| it.name == name).unwrap();
+        let steps = plan(&conn, statement).into_iter();
+        let searches = steps.filter_map(|step| Some(step.strip_prefix("SEARCH ")?.to_owned()));
+        let indexes: Vec<_> =
+            searches.map(|it| it.split_once(' ').unwrap().1.replace("COVERING ", "")).collect();
+        assert_eq!(indexes, expected, "{name}");
     }
 }
 

@@ -16,6 +16,7 @@ mod memory;
 mod metric;
 mod node;
 mod pattern;
+mod principals;
 mod procedure;
 mod profile;
 mod review;
@@ -40,15 +41,17 @@ use uuid::Uuid;
 
 use crate::{Batch, CheckDepth, Fields, Row, Scope, SearchEngine, Statement, Value};
 use change::add_change;
+use principals::Principals;
 
 /// A store on an engine.
 pub struct EngineStore<E> {
     engine: E,
+    principals: Principals,
 }
 
 impl<E: SearchEngine> EngineStore<E> {
     pub fn new(engine: E) -> Self {
-        Self { engine }
+        Self { engine, principals: Principals::default() }
     }
 
     pub fn engine(&self) -> &E {

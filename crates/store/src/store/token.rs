@@ -16,8 +16,17 @@ use crate::{Scope, SearchEngine, values};
 #[async_trait]
 impl<E: SearchEngine> TokenStore for EngineStore<E> {
     async fn find_principal(&self, hash: &[u8; 32]) -> Result<Option<Principal>> {
+        let reign = self.engine.reign();
+        if let Some(known) = reign.and_then(|reign| self.principals.find(reign, hash)) {
+            return Ok(Some(known));
+        }
         let params = values![&hash[..]];
-        self.first(Scope::System, &token::FIND, params, token::principal_from_row).await
+        let found = self.first(Scope::System, &token::FIND, params, token::principal_from_row);
+        let found = found.await?;
+        if let (Some(reign), Some(principal)) = (reign, &found) {
+            self.principals.keep(reign, hash, principal);
+        }
+        Ok(found)
     }
 
     async fn add_token(&self, new: &Token, hash: &[u8; 32]) -> Result<()> {

@@ -1,6 +1,6 @@
 //! What agents did: kept once, all or nothing, and without a word of what was said.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use mnemic_core::action::{
     ACTIONS_AT_ONCE_MAX, ActionFilter, CONTAINS, NewAction, Outcome, REFERENCES,
 };
@@ -133,6 +133,7 @@ pub(crate) async fn what_is_wrong_with_an_action_is_named(w: World) {
         (NewAction { latency_ms: Some(-1), ..done("s", "x") }, "latency_ms: -1"),
         (NewAction { node_ids: vec![Uuid::nil(); 101], ..done("s", "x") }, "node_ids: 101"),
         (NewAction { at: Some(ahead), ..done("s", "x") }, "a day ahead"),
+        (NewAction { at: Some(Timestamp::MIN), ..done("s", "x") }, "before the year 1"),
         (
             NewAction { error_code: Some("KeyError".to_owned()), ..done("s", "x") },
             "error_code: a success has none",

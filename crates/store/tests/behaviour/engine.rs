@@ -109,6 +109,10 @@ impl<E: SearchEngine> Engine for Mortal<E> {
         if heard { Ok(done) } else { Err(killed()) }
     }
 
+    fn reign(&self) -> Option<u64> {
+        self.engine.reign()
+    }
+
     async fn check(&self, depth: CheckDepth) -> Result<Vec<Finding>> {
         self.engine.check(depth).await
     }

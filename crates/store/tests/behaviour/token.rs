@@ -1,10 +1,15 @@
 //! Tokens: who they speak for, who may make and revoke them, and what is kept of them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
 use mnemic_core::Code;
 use mnemic_core::ids::TokenId;
 use mnemic_core::page::PageRequest;
 use mnemic_core::principal::{ADMIN, AGENT, MEMBER, Principal, Profile};
 use mnemic_core::token::{NewToken, Token};
+use tokio::task::JoinSet;
 
 use crate::world::{World, seen};
 
@@ -57,6 +62,34 @@ pub(crate) async fn a_revoked_token_is_refused_from_the_next_request_on(w: World
     assert_eq!(second, first, "revoking twice changes nothing");
     let w = w.reopen().await;
     w.mnemic.authenticate(secret.reveal()).await.unwrap_err();
+}
+
+/// What is kept of a token for those who come often goes with it.
+pub(crate) async fn a_busy_token_is_refused_as_soon_as_it_is_revoked(w: World) {
+    let (token, secret) = w.mnemic.create_token(&w.operator, role(AGENT)).await.unwrap();
+    let (revoked, visits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let mut visitors = JoinSet::new();
+    for _ in 0..4 {
+        let (mnemic, secret) = (w.mnemic.clone(), secret.clone());
+        let (revoked, visits) = (revoked.clone(), visits.clone());
+        visitors.spawn(async move {
+            loop {
+                let too_late = revoked.load(Ordering::SeqCst);
+                match mnemic.authenticate(secret.reveal()).await {
+                    Ok(_) => assert!(!too_late, "it was let in"),
+                    Err(refused) => return refused.code(),
+                }
+                visits.fetch_add(1, Ordering::SeqCst);
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    while visits.load(Ordering::SeqCst) < 20 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    w.mnemic.revoke_token(&w.operator, token.id).await.unwrap();
+    revoked.store(true, Ordering::SeqCst);
+    assert_eq!(visitors.join_all().await, [Code::Unauthenticated; 4]);
 }
 
 pub(crate) async fn admins_are_confined_to_their_own_workspace(w: World) {

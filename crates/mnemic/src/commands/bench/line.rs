@@ -1,7 +1,7 @@
 //! One HTTP connection, as lean as can be: a client that computes much would be measured
 //! instead of the server, since both share the machine.
 
-use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -32,32 +32,75 @@ impl Line {
 
     /// Names the session of each request.
     pub fn of_session(mut self, session: &str) -> Self {
-        let _ = write!(self.head, "mnemic-session: {session}\r\n");
+        self.head += &["mnemic-session: ", session, "\r\n"].concat();
         self
     }
 
     /// Posts and waits for the whole answer, which must be a success.
     pub async fn post(&mut self, body: &str) -> Result<()> {
-        let request = format!("{}content-length: {}\r\n\r\n{body}", self.head, body.len());
-        self.stream.write_all(request.as_bytes()).await?;
+        self.stream.write_all(request(&self.head, body).as_bytes()).await?;
         self.buffer.clear();
         loop {
             if self.stream.read_buf(&mut self.buffer).await? == 0 {
                 bail!("the server hung up");
             }
-            let Some(end) = self.buffer.windows(HEAD_END.len()).position(|w| w == HEAD_END) else {
-                continue;
-            };
-            let head = std::str::from_utf8(&self.buffer[..end])?;
-            if self.buffer.len() < end + HEAD_END.len() + body_length(head)? {
-                continue;
+            if is_whole(&self.buffer)? {
+                return Ok(());
             }
-            if !head.starts_with("HTTP/1.1 2") {
-                bail!("refused: {}", String::from_utf8_lossy(&self.buffer));
-            }
-            return Ok(());
         }
     }
+
+    /// The same for whoever has nothing else to do meanwhile.
+    pub fn still(self) -> Result<StillLine> {
+        let stream = self.stream.into_std()?;
+        stream.set_nonblocking(false)?;
+        Ok(StillLine { stream, head: self.head, buffer: self.buffer })
+    }
+}
+
+/// A line whose posts block: the system wakes the caller itself, and not a runtime which the
+/// server, being in the same process, would have to share.
+pub struct StillLine {
+    stream: std::net::TcpStream,
+    head: String,
+    buffer: Vec<u8>,
+}
+
+impl StillLine {
+    /// Posts and waits for the whole answer, which must be a success. Blocks.
+    pub fn post(&mut self, body: &str) -> Result<()> {
+        self.stream.write_all(request(&self.head, body).as_bytes())?;
+        self.buffer.clear();
+        loop {
+            let mut part = [0; 4_096];
+            match self.stream.read(&mut part)? {
+                0 => bail!("the server hung up"),
+                read => self.buffer.extend_from_slice(&part[..read]),
+            }
+            if is_whole(&self.buffer)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn request(head: &str, body: &str) -> String {
+    format!("{head}content-length: {}\r\n\r\n{body}", body.len())
+}
+
+/// Whether all of an answer has come, which must be a success.
+fn is_whole(answer: &[u8]) -> Result<bool> {
+    let Some(end) = answer.windows(HEAD_END.len()).position(|w| w == HEAD_END) else {
+        return Ok(false);
+    };
+    let head = std::str::from_utf8(&answer[..end])?;
+    if answer.len() < end + HEAD_END.len() + body_length(head)? {
+        return Ok(false);
+    }
+    if !head.starts_with("HTTP/1.1 2") {
+        bail!("refused: {}", String::from_utf8_lossy(answer));
+    }
+    Ok(true)
 }
 
 fn body_length(head: &str) -> Result<usize> {

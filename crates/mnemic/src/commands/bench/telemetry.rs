@@ -17,7 +17,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::TelemetryArgs;
-use super::report::{Report, Target, median};
+use super::report::{Report, Target, median, quantile};
 use super::stage::{Opened, Stage};
 use crate::config::{CommonArgs, Provider};
 use crate::output;
@@ -31,7 +31,9 @@ const ACTION_TYPES: u64 = 40;
 const NODE_TYPES: u64 = 5;
 /// Runs are spread over so many days.
 const DAYS: i64 = 80;
-const WARM_UP: usize = 50;
+/// A log of SQLite grows at first and is written over from then on, which is faster. So many captures
+/// fill it once; the bare table's was filled by its rows.
+const WARM_UP: usize = 400;
 
 pub async fn run(common: &CommonArgs, args: &TelemetryArgs) -> Result<Report> {
     let mut stage = Stage::new(common, args.dir.as_deref())?;
@@ -64,8 +66,12 @@ pub async fn run(common: &CommonArgs, args: &TelemetryArgs) -> Result<Report> {
     let share = more.mining / all.both();
     report.promise("mining more / both passes over all", share, Target::AtMost(SHARE_MAX));
     report.add("mining more / mining all", more.mining / all.mining);
-    report.add("bare insert, ms", median(&captured.bare));
-    report.add("capture over REST, ms", median(&captured.over_rest));
+    for (name, taken) in
+        [("bare insert", &captured.bare), ("capture over REST", &captured.over_rest)]
+    {
+        report.add(format!("{name}, ms"), median(taken));
+        report.add(format!("{name}, the fastest twentieth, ms"), quantile(taken, 0.05));
+    }
     let times = median(&captured.over_rest) / median(&captured.bare);
     report.promise("capture over REST / bare insert", times, Target::AtMost(TIMES_MAX));
     Ok(report)
@@ -188,11 +194,14 @@ async fn measure_captures(
     output::note("Capturing one at a time");
     let bare = match &args.store {
         Some(url) => BareInserts::database(url, who.workspace_id.0).await?,
-        None => BareInserts::embedded(&stage.dir.path().join("bare.db"))?,
+        None => {
+            let path = stage.dir.path().join("bare.db");
+            tokio::task::block_in_place(|| BareInserts::embedded(&path, args.actions))?
+        }
     };
     let served = stage.serve_for(token, args.store.as_deref()).await?;
     let measured = async {
-        let mut line = served.api.line("actions").await?;
+        let mut line = served.api.line("actions").await?.still()?;
         let mut captures = Captures::default();
         for round in 0..WARM_UP + args.rounds.max(1) {
             let body = json!({
@@ -200,8 +209,9 @@ async fn measure_captures(
                 "agent_id": "bench", "action_type": "bare_insert", "node_type": "thing",
                 "outcome": "success",
             });
+            let body = body.to_string();
             let started = Instant::now();
-            line.post(&body.to_string()).await?;
+            tokio::task::block_in_place(|| line.post(&body))?;
             let over_rest = started.elapsed().as_secs_f64() * 1e3;
             let started = Instant::now();
             bare.insert(Uuid::now_v7()).await?;

@@ -14,6 +14,7 @@ mod conformance;
 mod faults;
 mod hook;
 mod migrations;
+mod writer;
 
 const NOTES: &[Migration] = &[Migration {
     number: 1,
