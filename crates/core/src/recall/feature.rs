@@ -1,5 +1,4 @@
-//! The names of what turns and memories are weighed by. What each counts stands with the ranking
-//! that weighs by it.
+//! The names of what turns and memories are weighed by. What each counts stands in `weights`.
 
 use std::str::FromStr;
 
