@@ -88,7 +88,9 @@ impl Candidates {
             (Feature::Pieces, telling * near),
             (Feature::Entities, entities),
         ];
-        shares.iter_mut().for_each(|(feature, share)| *share *= weights::of_memories(*feature));
+        for (feature, share) in &mut shares {
+            *share *= weights::of_memories(*feature);
+        }
         shares.retain(|(feature, share)| *share != 0.0 && !self.is_off(*feature));
         shares
     }
