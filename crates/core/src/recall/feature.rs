@@ -75,6 +75,21 @@ impl Feature {
     pub const OF_MEMORIES: [Self; 5] =
         [Self::Words, Self::Meaning, Self::Alike, Self::Pieces, Self::Entities];
 
+    /// Of a turn: whether it is evidence of what is asked, and not only of where to look.
+    pub const fn is_evidence(self) -> bool {
+        matches!(
+            self,
+            Self::Words
+                | Self::WordsAround
+                | Self::WordsWide
+                | Self::Meaning
+                | Self::MeaningAround
+                | Self::Pieces
+                | Self::PiecesAround
+                | Self::PiecesWide
+        )
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Words => "words",

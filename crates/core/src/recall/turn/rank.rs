@@ -15,21 +15,6 @@ use crate::recall::piece::{self, LIKENESS_OF_ANY};
 use crate::recall::{Feature, WordEvidence, weights};
 use crate::store::PieceLikeness;
 
-/// Whether a feature is evidence of what is asked, and not only of where to look.
-const fn is_evidence(feature: Feature) -> bool {
-    matches!(
-        feature,
-        Feature::Words
-            | Feature::WordsAround
-            | Feature::WordsWide
-            | Feature::Meaning
-            | Feature::MeaningAround
-            | Feature::Pieces
-            | Feature::PiecesAround
-            | Feature::PiecesWide
-    )
-}
-
 /// What each feature counts in one ranking.
 #[derive(Debug, Clone, Copy)]
 struct Weights<'a> {
@@ -99,7 +84,7 @@ pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
     let weights = Weights::new(candidates);
     let looked = |feature: &&Feature| match feature {
         Feature::Words | Feature::WordsAround | Feature::WordsWide => candidates.words.is_some(),
-        _ => is_evidence(**feature),
+        _ => feature.is_evidence(),
     };
     let most = |feature: &Feature| match feature {
         Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => 1.0 - LIKENESS_OF_ANY,
