@@ -1,20 +1,10 @@
-//! How sure it is that the answer to a question is in memory at all. All numbers of it stand here.
+//! How sure it is that the answer to a question is in memory at all.
 //!
 //! Scores rank what is there, and the best of what has nothing to do with the question is still the
 //! best. Fitted on talks of two people, where it tells about as often as it says; elsewhere it puts
 //! questions in order and no more. How it came about is told in `docs/retrieval.md`.
 
-/// With pieces: what each sign counts, and what must be outweighed.
-const LEAD: f64 = 5.8;
-const LIKENESS: f64 = 4.2;
-const COVERED: f64 = 1.2;
-const DOUBT: f64 = 3.0;
-/// Without them.
-const LEAD_BY_WORDS: f64 = 7.8;
-const COVERED_BY_WORDS: f64 = 2.5;
-const DOUBT_BY_WORDS: f64 = 1.5;
-/// The most that a lead counts, either way.
-const LEAD_MAX: f64 = 0.3;
+use super::weights::{CONFIDENCE, CONFIDENCE_BY_WORDS, LEAD_MAX};
 
 /// What speaks for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,14 +22,12 @@ impl Signs {
     /// 0 to 1.
     pub(super) fn confidence(&self) -> f64 {
         let lead = self.lead.clamp(-LEAD_MAX, LEAD_MAX);
-        let sum = match (self.likeness, self.covered) {
-            (Some(near), covered) => {
-                LEAD * lead + LIKENESS * near + COVERED * covered.unwrap_or(near) - DOUBT
-            }
-            (None, covered) => {
-                LEAD_BY_WORDS * lead + COVERED_BY_WORDS * covered.unwrap_or(0.0) - DOUBT_BY_WORDS
-            }
+        let (counts, near) = match self.likeness {
+            Some(near) => (CONFIDENCE, near),
+            None => (CONFIDENCE_BY_WORDS, 0.0),
         };
+        let covered = counts.covered * self.covered.unwrap_or(near);
+        let sum = counts.lead * lead + counts.likeness * near + covered - counts.doubt;
         1.0 / (1.0 + (-sum).exp())
     }
 }

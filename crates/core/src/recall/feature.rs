@@ -1,5 +1,4 @@
-//! The names of what turns and memories are weighed by. What each counts stands with the ranking
-//! that weighs by it.
+//! The names of what turns and memories are weighed by. What each counts stands in `weights`.
 
 use std::str::FromStr;
 
@@ -75,6 +74,21 @@ impl Feature {
     /// Those that memories are weighed by.
     pub const OF_MEMORIES: [Self; 5] =
         [Self::Words, Self::Meaning, Self::Alike, Self::Pieces, Self::Entities];
+
+    /// Of a turn: whether it is evidence of what is asked, and not only of where to look.
+    pub const fn is_evidence(self) -> bool {
+        matches!(
+            self,
+            Self::Words
+                | Self::WordsAround
+                | Self::WordsWide
+                | Self::Meaning
+                | Self::MeaningAround
+                | Self::Pieces
+                | Self::PiecesAround
+                | Self::PiecesWide
+        )
+    }
 
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -19,6 +19,7 @@ mod piece;
 mod search;
 mod turn;
 mod weigh;
+pub mod weights;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! What a memory is worth to a query, by itself: its words, its meaning, its pieces, and what
-//! entities lead to it. All numbers of this ranking stand here.
+//! entities lead to it.
 //!
 //! A memory stands alone: nothing around it speaks for it, as it does for a turn. Each share means
 //! the same whatever is asked and however much is stored, so they are added up as they are, and no
-//! rank is looked at. How the numbers came about is told in `docs/retrieval.md`.
+//! rank is looked at.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,11 @@ use uuid::Uuid;
 use super::confidence::Signs;
 use super::evidence::Shares;
 use super::search::{QueryVector, Quest, Searches};
-use super::{Feature, Hit, ItemKind, Technique, WordEvidence, fuse, piece};
+use super::{Feature, Hit, ItemKind, Technique, WordEvidence, fuse, piece, weights};
 use crate::Mnemic;
 use crate::error::Result;
 use crate::store::PieceLikeness;
 
-/// What each feature counts. Pieces count by how much they tell.
-const WORDS: f64 = 2.0;
-const MEANING: f64 = 2.0;
-const PIECES: f64 = 2.0;
-/// What is told of an entity is a weaker sign than what the query says: it lifts what is found
-/// otherwise, and what it brings along goes behind what is found well.
-const ENTITIES: f64 = 0.8;
 /// How many of the best the query moves towards, and how far: half-way to what they have in common.
 const LEADERS: usize = 3;
 const LEADING: f32 = 0.5;
@@ -89,12 +82,15 @@ impl Candidates {
         let near = pieces.map_or(0.0, |it| piece::likeness(it) - piece::LIKENESS_OF_ANY);
         let entities = self.entities.get(place).copied().unwrap_or(0.0);
         let mut shares = vec![
-            (Feature::Words, WORDS * held.unwrap_or(0.0)),
-            (Feature::Meaning, MEANING * own),
-            (Feature::Alike, MEANING * moved),
-            (Feature::Pieces, PIECES * telling * near),
-            (Feature::Entities, ENTITIES * entities),
+            (Feature::Words, held.unwrap_or(0.0)),
+            (Feature::Meaning, own),
+            (Feature::Alike, moved),
+            (Feature::Pieces, telling * near),
+            (Feature::Entities, entities),
         ];
+        for (feature, share) in &mut shares {
+            *share *= weights::of_memories(*feature);
+        }
         shares.retain(|(feature, share)| *share != 0.0 && !self.is_off(*feature));
         shares
     }

@@ -94,6 +94,7 @@ macro_rules! behaviour {
             }
             behaviour! { in turn, $open:
                 an_answer_is_found_beside_its_question
+                words_alone_reach_as_far_as_a_talk_stays_with_them
                 what_was_just_said_is_found_by_its_meaning
                 turns_stay_within_their_borders
                 what_stands_around_turns_is_in_order_and_told_once

@@ -86,6 +86,23 @@ pub(crate) async fn an_answer_is_found_beside_its_question(w: World) {
     assert_eq!(found[0], "My sister moved to Porto for her new job.");
 }
 
+pub(crate) async fn words_alone_reach_as_far_as_a_talk_stays_with_them(w: World) {
+    let (start, minute) = (w.now() - DAY, SignedDuration::from_mins(1));
+    let mut talk = vec![said("Ana", start, "Tell me about the boat.")];
+    let more = ["One", "Two", "Three", "Four", "Five", "Six", "Seven"];
+    talk.extend(more.iter().zip(1..).map(|(it, n)| said("Bo", start + minute * n, it)));
+    w.converse("harbour", "sailing", &talk).await;
+    let mut found = w.words_heard(&ask("the boat")).await;
+    found.sort();
+    assert_eq!(found, ["Five", "Four", "One", "Six", "Tell me about the boat.", "Three", "Two"]);
+    talk.truncate(4);
+    talk.push(said("Bo", start + DAY, "Something else by now."));
+    w.converse("quay", "rowing", &talk).await;
+    let there = RecallRequest { channel: Some("rowing".to_owned()), ..ask("the boat") };
+    let found = w.words_heard(&there).await;
+    assert_eq!(found.len(), 4, "another day is another matter: {found:?}");
+}
+
 pub(crate) async fn what_was_just_said_is_found_by_its_meaning(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
     boat_talk(&w).await;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub(super) use clue::Clue;
 use rank::{Candidates, Ranked};
 pub use spoken::Spoken;
-use window::REACH;
+use window::{REACH, WIDE};
 
 use super::confidence::{Signs, best_three};
 use super::evidence::Shares;
@@ -39,6 +39,9 @@ const SEEDS_OF_ONE: usize = 120;
 /// How many of those found by words are read while the question is still being embedded. Nearly all
 /// of them are among the seeds then.
 const SEEDS_AHEAD: usize = 30;
+/// Around how many of the best the whole of the widest window is read where words alone serve: what
+/// has none of the words and stands a little further off would not be found at all.
+const SEEDS_WIDE: usize = 10;
 /// How many more each technique brings of each stretch of days that a question names.
 const DATED_MAX: usize = 50;
 /// How many of these, the best by everything else, are weighed by their pieces.
@@ -163,7 +166,7 @@ impl Mnemic {
         let Some(Ok(hits)) = &words else { return (words, Ahead::default()) };
         let ids: Vec<_> = hits.iter().take(SEEDS_AHEAD).map(|hit| TurnId(hit.id)).collect();
         // What cannot be read now is read, or fails, with the others.
-        let turns = self.store.said_around(quest.scope, &ids, reach()).await;
+        let turns = self.store.said_around(quest.scope, &ids, as_reach(REACH)).await;
         let ahead = turns.map_or_else(|_| Ahead::default(), |turns| Ahead { ids, turns });
         (words, ahead)
     }
@@ -266,20 +269,34 @@ impl Mnemic {
         ahead: Ahead,
     ) -> Result<Vec<Arc<Spoken>>> {
         let mut ids = seeds.best();
+        let first: Vec<_> = ids.iter().take(SEEDS_WIDE).copied().collect();
         ids.retain(|id| !ahead.ids.contains(id));
         let mut turns = ahead.turns;
-        turns.extend(self.store.said_around(quest.scope, &ids, reach()).await?);
+        turns.extend(self.store.said_around(quest.scope, &ids, as_reach(REACH)).await?);
+        if seeds.vectors.is_none() {
+            turns.extend(self.wide_around(quest, &first).await?);
+        }
         let mut dated = self.dated(quest, clue, turns.iter().map(|turn| turn.at)).await?;
         if !dated.is_empty() {
             let found: HashSet<_> = turns.iter().map(|turn| turn.id).collect();
             dated.retain(|id| !found.contains(id));
-            turns.extend(self.store.said_around(quest.scope, &dated, reach()).await?);
+            turns.extend(self.store.said_around(quest.scope, &dated, as_reach(REACH)).await?);
         }
         turns.sort_by(|a, b| {
             a.conversation_id.cmp(&b.conversation_id).then_with(|| a.index.cmp(&b.index))
         });
         turns.dedup_by_key(|turn| turn.id);
         Ok(turns)
+    }
+
+    /// Some turns, and what stands in their widest windows.
+    async fn wide_around(&self, quest: &Quest<'_>, some: &[TurnId]) -> Result<Vec<Arc<Spoken>>> {
+        let turns = self.store.said_around(quest.scope, some, as_reach(WIDE)).await?;
+        let places = window::places(&turns);
+        let theirs = turns.iter().zip(&places).filter(|(turn, _)| some.contains(&turn.id));
+        let sessions: HashSet<_> = theirs.map(|(_, place)| place.session).collect();
+        let within = turns.into_iter().zip(places).filter(|it| sessions.contains(&it.1.session));
+        Ok(within.map(|(turn, _)| turn).collect())
     }
 
     /// The best of what was said on the days that the question names; where it names no year, in
@@ -365,8 +382,8 @@ impl Mnemic {
     }
 }
 
-fn reach() -> i64 {
-    i64::try_from(REACH).unwrap_or(i64::MAX)
+fn as_reach(turns: usize) -> i64 {
+    i64::try_from(turns).unwrap_or(i64::MAX)
 }
 
 /// What speaks for the answer being in a turn at all; nothing, where there is none. Where the

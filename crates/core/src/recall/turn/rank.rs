@@ -1,10 +1,10 @@
 //! What a turn is worth to a question: its words and those around it, its meaning, who said it
-//! and when. All numbers of this ranking stand here.
+//! and when.
 //!
 //! A turn is short and answers what was asked before it, so its own words say little. What is
 //! looked for is therefore counted in the turn, in those next to it and in a wide window, each as a
 //! share of what a text with all of the question would get: then the weights mean the same whatever
-//! is asked and however much is stored. How they came about is told in `docs/retrieval.md`.
+//! is asked and however much is stored.
 
 use std::sync::Arc;
 
@@ -14,39 +14,8 @@ use super::spoken::Spoken;
 use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
 use crate::recall::evidence::Shares;
 use crate::recall::piece::{self, LIKENESS_OF_ANY};
-use crate::recall::{Feature, WordEvidence};
+use crate::recall::{Feature, WordEvidence, weights};
 use crate::store::PieceLikeness;
-
-/// What a feature counts where words alone are looked at, with meaning, and with pieces too.
-const fn weights(feature: Feature) -> [f64; 3] {
-    match feature {
-        Feature::Words | Feature::WordsAround | Feature::WordsWide => [0.9, 0.6, 0.2],
-        Feature::Meaning | Feature::MeaningAround => [0.0, 1.0, 0.4],
-        Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => [0.0, 0.0, 0.8],
-        Feature::Speaker | Feature::SpokenDate => [0.5; 3],
-        Feature::Date => [1.4; 3],
-        Feature::TimeWord | Feature::Answer => [0.4; 3],
-        Feature::Name => [0.1; 3],
-        Feature::Question => [-0.15; 3],
-        Feature::Length => [0.05; 3],
-        Feature::Alike | Feature::Entities => [0.0; 3],
-    }
-}
-
-/// Whether a feature is evidence of what is asked, and not only of where to look.
-const fn is_evidence(feature: Feature) -> bool {
-    matches!(
-        feature,
-        Feature::Words
-            | Feature::WordsAround
-            | Feature::WordsWide
-            | Feature::Meaning
-            | Feature::MeaningAround
-            | Feature::Pieces
-            | Feature::PiecesAround
-            | Feature::PiecesWide
-    )
-}
 
 /// What each feature counts in one ranking.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +36,7 @@ impl<'a> Weights<'a> {
         if self.without.contains(&feature) {
             return 0.0;
         }
-        let [by_words, with_meaning, with_pieces] = weights(feature);
+        let [by_words, with_meaning, with_pieces] = weights::of_turns(feature);
         let without = if self.meaning { with_meaning } else { by_words };
         self.telling * with_pieces + (1.0 - self.telling) * without
     }
@@ -121,7 +90,7 @@ pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
     let weights = Weights::new(candidates);
     let looked = |feature: &&Feature| match feature {
         Feature::Words | Feature::WordsAround | Feature::WordsWide => candidates.words.is_some(),
-        _ => is_evidence(**feature),
+        _ => feature.is_evidence(),
     };
     let most = |feature: &Feature| match feature {
         Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => 1.0 - LIKENESS_OF_ANY,
@@ -357,7 +326,9 @@ mod tests {
         let left = ranked.iter().flat_map(|it| it.shares(&fewer));
         let left = left.map(|it| it.0).collect::<Vec<_>>();
         assert!(!left.contains(&Feature::Speaker) && !left.contains(&Feature::Words), "{left:?}");
-        assert!((best_of(&all) - best_of(&fewer) - weights(Feature::Words)[0]).abs() < 1e-9);
+        assert!(
+            (best_of(&all) - best_of(&fewer) - weights::of_turns(Feature::Words)[0]).abs() < 1e-9
+        );
         let none = Candidates { without: &Feature::ALL, ..all };
         assert!((best_of(&none) - 1.0).abs() < 1e-9, "nothing to divide by");
     }

@@ -73,7 +73,7 @@ pub async fn run(common: &CommonArgs, args: &BeirArgs) -> Result<Report> {
         score_files(&args.ranking.rankings, &told, score, &mut report)?;
         return Ok(report);
     }
-    let lab = Lab::new(common, &args.ranking)?;
+    let lab = Lab::new(common, &args.ranking.search, args.ranking.dump.is_some())?;
     let opened = lab.stage.open().await?;
     let measured = measure(&lab, &opened, &data, args).await;
     opened.mnemic.close().await;
@@ -81,7 +81,7 @@ pub async fn run(common: &CommonArgs, args: &BeirArgs) -> Result<Report> {
     let mut rows = vec![own.row("recall", None)];
     rows.extend(rivals.iter().map(|(name, scores)| scores.row(name, None)));
     let columns = own.measures().to_vec();
-    report.table(Table { title: "ranking".to_owned(), columns, rows });
+    report.table(Table { title: "ranking".to_owned(), columns, rows, decimals: 1 });
     for measure in COMPARED {
         report.estimate(format!("recall: {measure}"), own.interval(measure));
     }

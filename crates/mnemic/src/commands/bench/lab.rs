@@ -14,9 +14,8 @@ use mnemic_core::node::Properties;
 use mnemic_core::principal::Caller;
 use mnemic_core::recall::{Bundle, RecallRequest, Technique};
 
-use super::RankingArgs;
+use super::SearchArgs;
 use super::stage::{Opened, Stage};
-use crate::cli::TechniqueArg;
 use crate::config::{CommonArgs, Provider};
 use crate::output;
 
@@ -27,21 +26,23 @@ const TURNS_AT_ONCE: usize = 500;
 
 pub struct Lab<'a> {
     pub stage: Stage,
-    args: &'a RankingArgs,
+    args: &'a SearchArgs,
+    /// Whether answers say what each feature did.
+    explain: bool,
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(common: &CommonArgs, args: &'a RankingArgs) -> Result<Self> {
+    pub fn new(common: &CommonArgs, args: &'a SearchArgs, explain: bool) -> Result<Self> {
         let mut stage = Stage::new(common, args.dir.as_deref())?;
-        let with_model = needs_model(args);
+        let with_model = args.needs_model();
         stage.config.embedding.provider = if with_model { Provider::Local } else { Provider::Off };
-        Ok(Self { stage, args })
+        Ok(Self { stage, args, explain })
     }
 
     /// Gives everything that was stored its vector, and returns the model that made them; words
     /// alone need none.
     pub async fn embed(&self, opened: &Opened) -> Result<Option<Arc<dyn Embedder>>> {
-        if !needs_model(self.args) {
+        if !self.args.needs_model() {
             return Ok(None);
         }
         let mnemic = &opened.mnemic;
@@ -62,14 +63,10 @@ impl<'a> Lab<'a> {
             query: query.to_owned(),
             limit: Some(limit),
             techniques: Some(techniques).filter(|named| !named.is_empty()),
-            explain: self.args.dump.is_some(),
+            explain: self.explain,
             ..RecallRequest::default()
         }
     }
-}
-
-fn needs_model(args: &RankingArgs) -> bool {
-    args.techniques.is_empty() || args.techniques.iter().any(|it| *it != TechniqueArg::Words)
 }
 
 impl Opened {

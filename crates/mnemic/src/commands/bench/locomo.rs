@@ -19,14 +19,16 @@ use super::report::{Report, Target, median};
 use super::score::{Scores, evidence};
 use super::source::read_lines;
 use super::stage::Opened;
-use super::{AblationArgs, LocomoArgs};
+use super::{AblationArgs, LocomoArgs, SearchArgs};
 use crate::cli::TechniqueArg;
 use crate::config::CommonArgs;
 use crate::output;
 
 /// The categories that count; the fifth asks for what is not there.
 const CATEGORIES: [(u8, &str); 4] =
-    [(4, "single-hop"), (1, "multi-hop"), (2, "temporal"), (3, "open-domain")];
+    [(4, "single-hop"), (1, MULTI_HOP), (2, "temporal"), (3, "open-domain")];
+/// Whose answer stands in several turns.
+pub const MULTI_HOP: &str = "multi-hop";
 /// Asks one speaker for what the other said, or for what nobody did.
 const ADVERSARIAL: u8 = 5;
 const CUTS: [usize; 3] = [5, 10, 20];
@@ -38,6 +40,8 @@ const FRACTION_MIN_WORDS: f64 = 82.0;
 /// The share of questions with some evidence among the first ten.
 const ANY_MIN: f64 = 93.0;
 const ALL_MIN: f64 = 80.0;
+/// The share of the evidence of questions whose answer stands in several turns.
+const MULTI_HOP_MIN: f64 = 64.0;
 /// How often a question that has an answer must get more confidence than one that has none.
 const SEPARATION_MIN: f64 = 0.8;
 /// How far the engines may lie apart.
@@ -55,20 +59,18 @@ struct Turn {
 }
 
 #[derive(Debug, Deserialize)]
-struct Question {
-    conv: String,
+pub struct Question {
+    pub conv: String,
     qid: String,
     category: u8,
     #[serde(rename = "question")]
     text: String,
-    gold_audited: Vec<String>,
+    pub gold_audited: Vec<String>,
 }
 
 pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
     let data = Data::read(&args.data)?;
-    let count = data.scored().count();
-    let subject = format!("{} turns, {count} questions, in percent", data.turns.len());
-    let mut report = Report::new("locomo", subject);
+    let mut report = Report::new("locomo", data.subject());
     if !args.ranking.rankings.is_empty() {
         let qids: Vec<_> = data.scored().map(|(question, _)| question.qid.as_str()).collect();
         let score = |rankings: &Rankings| data.score(|question| rankings.of(&question.qid));
@@ -76,7 +78,11 @@ pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
         score_files(&args.ranking.rankings, &told, score, &mut report)?;
         return Ok(report);
     }
-    let bench = Bench { lab: Lab::new(common, &args.ranking)?, data, args };
+    let bench = Bench {
+        lab: Lab::new(common, &args.ranking.search, args.ranking.dump.is_some())?,
+        data,
+        args,
+    };
     let opened = bench.lab.stage.open().await?;
     let measured = bench.measure(&opened, &mut report).await;
     opened.mnemic.close().await;
@@ -97,10 +103,13 @@ pub async fn run(common: &CommonArgs, args: &LocomoArgs) -> Result<Report> {
 /// Tells of all questions; the table tells of the categories.
 fn tell(answers: &Answers, engine: &str, args: &LocomoArgs, report: &mut Report) {
     for measure in answers.scores.measures() {
-        let promised = promised(measure, args).map(Target::AtLeast);
+        let promised = promised(measure, &args.ranking.search);
         let name = format!("{engine}all, {measure}");
         report.estimate_for(name, answers.scores.interval(measure), promised);
     }
+    let of_several = answers.scores.of(MULTI_HOP).interval("frac@10");
+    let promised = promised(MULTI_HOP, &args.ranking.search);
+    report.estimate_for(format!("{engine}{MULTI_HOP}, frac@10"), of_several, promised);
     if answers.unanswerable.is_empty() {
         return;
     }
@@ -124,37 +133,57 @@ impl Answers {
     }
 }
 
-/// What is promised of all questions, with all techniques and with words alone.
-fn promised(measure: &str, args: &LocomoArgs) -> Option<f64> {
-    let techniques = args.ranking.techniques.as_slice();
-    match (measure, techniques) {
+/// What is promised of all questions by a measure, or of the share of evidence of those with
+/// several turns, with all techniques and with words alone.
+pub fn promised(measure: &str, args: &SearchArgs) -> Option<Target> {
+    let least = match (measure, args.techniques.as_slice()) {
         ("frac@10", []) => Some(FRACTION_MIN),
         ("frac@10", [TechniqueArg::Words]) => Some(FRACTION_MIN_WORDS),
         ("any@10", []) => Some(ANY_MIN),
         ("all@10", []) => Some(ALL_MIN),
+        (MULTI_HOP, []) => Some(MULTI_HOP_MIN),
         _ => None,
-    }
+    };
+    least.map(Target::AtLeast)
 }
 
-struct Data {
+/// Talks, and what is asked about them.
+pub struct Data {
     turns: Vec<Turn>,
     questions: Vec<Question>,
 }
 
 impl Data {
-    fn read(folder: &Path) -> Result<Self> {
+    pub fn read(folder: &Path) -> Result<Self> {
         let turns = read_lines(&folder.join("turns.jsonl"))?;
         let questions = read_lines(&folder.join("questions.jsonl"))?;
         Ok(Self { turns, questions })
     }
 
+    /// How much there is of it.
+    pub fn subject(&self) -> String {
+        let count = self.scored().count();
+        format!("{} turns, {count} questions, in percent", self.turns.len())
+    }
+
     /// The questions that have an answer, with their categories.
-    fn scored(&self) -> impl Iterator<Item = (&Question, &'static str)> + Clone {
+    pub fn scored(&self) -> impl Iterator<Item = (&Question, &'static str)> + Clone {
         let with_evidence = self.questions.iter().filter(|it| !it.gold_audited.is_empty());
         with_evidence.filter_map(|question| {
             let (_, name) = CATEGORIES.iter().find(|(number, _)| *number == question.category)?;
             Some((question, *name))
         })
+    }
+
+    /// Tells a store all of it.
+    pub async fn store(&self, lab: &Lab<'_>, opened: &Opened) -> Result<()> {
+        for conversation in self.turns.chunk_by(|a, b| a.conv == b.conv) {
+            let id = &conversation[0].conv;
+            let news = conversation.iter().zip(0..).map(|(turn, index)| turn.to_new(index));
+            opened.tell(id, id, &news.collect::<Result<Vec<_>>>()?).await?;
+        }
+        lab.embed(opened).await?;
+        Ok(())
     }
 
     fn score<'a>(&self, ranked: impl Fn(&Question) -> &'a [String]) -> Scores {
@@ -175,7 +204,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Tells of the ranking by all features, and of what becomes of it without some.
     async fn measure(&self, opened: &Opened, report: &mut Report) -> Result<Answers> {
-        self.prepare(opened).await?;
+        self.data.store(&self.lab, opened).await?;
         let whole = self.rank(opened, &[], self.args.ranking.dump.as_deref()).await?;
         report.table(whole.scores.table("all features"));
         tell(&whole, "", self.args, report);
@@ -196,18 +225,8 @@ impl Bench<'_> {
     }
 
     async fn measure_database(&self, opened: &Opened) -> Result<Answers> {
-        self.prepare(opened).await?;
+        self.data.store(&self.lab, opened).await?;
         self.rank(opened, &[], None).await
-    }
-
-    async fn prepare(&self, opened: &Opened) -> Result<()> {
-        for conversation in self.data.turns.chunk_by(|a, b| a.conv == b.conv) {
-            let id = &conversation[0].conv;
-            let news = conversation.iter().zip(0..).map(|(turn, index)| turn.to_new(index));
-            opened.tell(id, id, &news.collect::<Result<Vec<_>>>()?).await?;
-        }
-        self.lab.embed(opened).await?;
-        Ok(())
     }
 
     /// Asks every question that counts, and those without an answer for how sure they make; the others
@@ -229,10 +248,8 @@ impl Bench<'_> {
                 continue;
             }
             let request = RecallRequest {
-                channel: Some(question.conv.clone()),
-                include: Some(vec![Part::Turns]),
                 without: without.to_vec(),
-                ..self.lab.request(&question.text, self.args.limit)
+                ..question.request(&self.lab, self.args.limit)
             };
             let bundle = opened.recall(&request).await?;
             if has_answer {
@@ -247,6 +264,17 @@ impl Bench<'_> {
         file.finish()?;
         let ranked = |it: &Question| found.get(it.qid.as_str()).map_or(&[][..], Vec::as_slice);
         Ok(Answers { scores: self.data.score(ranked), answerable, unanswerable })
+    }
+}
+
+impl Question {
+    /// It is asked within its own conversation.
+    pub fn request(&self, lab: &Lab<'_>, limit: usize) -> RecallRequest {
+        RecallRequest {
+            channel: Some(self.conv.clone()),
+            include: Some(vec![Part::Turns]),
+            ..lab.request(&self.text, limit)
+        }
     }
 }
 

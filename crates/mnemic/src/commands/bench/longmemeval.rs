@@ -76,7 +76,7 @@ pub async fn run(common: &CommonArgs, args: &LongmemevalArgs) -> Result<Report> 
         }
         return Ok(report);
     }
-    let lab = Lab::new(common, &args.ranking)?;
+    let lab = Lab::new(common, &args.ranking.search, args.ranking.dump.is_some())?;
     let opened = lab.stage.open().await?;
     let measured = measure(&lab, &opened, &questions, args.ranking.dump.as_deref()).await;
     opened.mnemic.close().await;

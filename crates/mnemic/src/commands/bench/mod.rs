@@ -8,9 +8,11 @@ mod beir;
 mod capture;
 mod context;
 mod embed;
+mod fit;
 mod interval;
 mod lab;
 mod line;
+mod listwise;
 mod load;
 mod locomo;
 mod longmemeval;
@@ -68,6 +70,8 @@ enum Bench {
     Beir(BeirArgs),
     /// How much of the evidence of LongMemEval's questions recall finds
     Longmemeval(LongmemevalArgs),
+    /// Fit the weights of turns anew, and measure them on talks that they were not fitted to
+    Fit(FitArgs),
     /// The assembled context against the embedding of its query alone
     Context(RecallArgs),
     /// Calls that are captured as actions against the same that are not
@@ -230,6 +234,13 @@ struct RankingArgs {
     /// compared with the first
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "techniques", "dir"])]
     rankings: Vec<PathBuf>,
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+/// What is searched, and by what.
+#[derive(Debug, Args)]
+struct SearchArgs {
     /// Keep the store here and use it again [default: a temporary directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -267,6 +278,18 @@ struct LocomoArgs {
 }
 
 #[derive(Debug, Args)]
+struct FitArgs {
+    /// The folder with turns.jsonl and questions.jsonl
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Other talks in that form: nothing is fitted to them, and the fitted weights are tried on them
+    #[arg(long, value_name = "DIR")]
+    also: Vec<PathBuf>,
+    #[command(flatten)]
+    search: SearchArgs,
+}
+
+#[derive(Debug, Args)]
 struct BeirArgs {
     /// The folder with corpus.jsonl, queries.jsonl and qrels/test.tsv
     #[arg(long, value_name = "DIR")]
@@ -295,6 +318,12 @@ struct LongmemevalArgs {
     questions: Option<usize>,
 }
 
+impl SearchArgs {
+    fn needs_model(&self) -> bool {
+        self.techniques.is_empty() || self.techniques.iter().any(|it| *it != TechniqueArg::Words)
+    }
+}
+
 pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
     let report = match &args.bench {
         Bench::Speed(args) => speed::run(common, args).await?,
@@ -306,6 +335,7 @@ pub async fn run(common: &CommonArgs, args: &BenchArgs) -> Result<()> {
         Bench::Locomo(args) => locomo::run(common, args).await?,
         Bench::Beir(args) => beir::run(common, args).await?,
         Bench::Longmemeval(args) => longmemeval::run(common, args).await?,
+        Bench::Fit(args) => fit::run(common, args).await?,
         Bench::Context(args) => context::run(common, args).await?,
         Bench::Capture(args) => capture::run(common, args).await?,
         Bench::Telemetry(args) => telemetry::run(common, args).await?,

@@ -43,6 +43,8 @@ pub struct Table {
     pub title: String,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
+    /// How many are shown of each value.
+    pub decimals: usize,
 }
 
 #[derive(Debug)]
@@ -53,6 +55,13 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
+/// Lines to be taken as they are.
+#[derive(Debug)]
+struct Listing {
+    title: &'static str,
+    lines: Vec<String>,
+}
+
 #[derive(Debug)]
 pub struct Report {
     bench: &'static str,
@@ -60,11 +69,13 @@ pub struct Report {
     subject: String,
     tables: Vec<Table>,
     figures: Vec<Figure>,
+    listings: Vec<Listing>,
 }
 
 impl Report {
     pub fn new(bench: &'static str, subject: impl Into<String>) -> Self {
-        Self { bench, subject: subject.into(), tables: Vec::new(), figures: Vec::new() }
+        let (tables, figures, listings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { bench, subject: subject.into(), tables, figures, listings }
     }
 
     pub fn add(&mut self, name: impl Into<String>, value: f64) {
@@ -91,6 +102,10 @@ impl Report {
         self.tables.push(table);
     }
 
+    pub fn listing(&mut self, title: &'static str, lines: Vec<String>) {
+        self.listings.push(Listing { title, lines });
+    }
+
     pub fn promise(&mut self, name: impl Into<String>, value: f64, target: Target) {
         let target = Some(target);
         self.figures.push(Figure { name: name.into(), value, interval: None, target });
@@ -114,6 +129,12 @@ impl Report {
             });
             output::line(&format!("  {name:<44} {value:>12.3}{between}{verdict}"));
         }
+        for Listing { title, lines } in &self.listings {
+            output::line(&format!("\n  {title}"));
+            for line in lines {
+                output::line(&format!("        {line}"));
+            }
+        }
     }
 
     pub fn to_json(&self) -> Value {
@@ -136,6 +157,9 @@ impl Report {
         let mut told = json!({ "bench": self.bench, "subject": self.subject, "figures": figures });
         if !self.tables.is_empty() {
             told["tables"] = self.tables.iter().map(Table::to_json).collect();
+        }
+        for Listing { title, lines } in &self.listings {
+            told["listings"][title] = json!(lines);
         }
         told
     }
@@ -161,7 +185,8 @@ impl Table {
         let mut lines =
             vec![String::new(), format!("  {:<28} {:>6}{}", self.title, "n", head.concat())];
         for Row { name, count, values } in &self.rows {
-            let values: Vec<_> = values.iter().map(|value| format!(" {value:>10.1}")).collect();
+            let shown = |value: &f64| format!(" {value:>10.*}", self.decimals);
+            let values: Vec<_> = values.iter().map(shown).collect();
             lines.push(format!("  {name:<28} {count:>6}{}", values.concat()));
         }
         lines.push(String::new());
@@ -207,11 +232,14 @@ mod tests {
         let mut report = Report::new("some", "thing");
         report.estimate("figure", Interval { mean: 2.0, low: 1.0, high: 3.0 });
         let rows = vec![Row { name: "all".to_owned(), count: 7, values: vec![12.34] }];
-        report.table(Table { title: "t".to_owned(), columns: vec!["any@5".to_owned()], rows });
+        let columns = vec!["any@5".to_owned()];
+        report.table(Table { title: "t".to_owned(), columns, rows, decimals: 1 });
+        report.listing("as it is", vec!["a => 1".to_owned()]);
         let lines = report.tables[0].lines().join("\n");
         assert!(lines.contains("any@5") && lines.contains("12.3") && lines.contains(" 7 "));
         let told = report.to_json();
         assert_eq!(told["figures"][0]["low"], 1.0);
+        assert_eq!(told["listings"]["as it is"][0], "a => 1");
         assert_eq!(told["tables"][0]["rows"][0]["values"]["any@5"], 12.34);
     }
 

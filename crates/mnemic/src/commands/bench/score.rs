@@ -57,6 +57,12 @@ impl Scores {
         Interval::of(&self.values(measure))
     }
 
+    /// Of one group alone.
+    pub fn of(&self, group: &str) -> Self {
+        let questions = self.questions.iter().filter(|it| it.group == group).cloned().collect();
+        Self { measures: self.measures.clone(), questions }
+    }
+
     /// By how much this is better than another ranking of the same questions.
     pub fn better_by(&self, other: &Self, measure: &str) -> Interval {
         Interval::of_difference(&self.values(measure), &other.values(measure))
@@ -71,7 +77,7 @@ impl Scores {
         if rows.len() != 1 {
             rows.push(self.row(ALL, None));
         }
-        Table { title: title.into(), columns: self.measures.clone(), rows }
+        Table { title: title.into(), columns: self.measures.clone(), rows, decimals: 1 }
     }
 
     /// The means of a group, or of all.
@@ -179,6 +185,7 @@ mod tests {
         let rows: Vec<_> = table.rows.iter().map(|row| (row.name.as_str(), row.count)).collect();
         assert_eq!(rows, [("easy", 2), ("hard", 1), ("all", 3)]);
         assert!((table.rows[0].values[1] - 25.0).abs() < 1e-9);
+        assert_eq!(one.of("easy").values("some"), [100.0, 50.0]);
         assert!((table.rows[2].values[0] - 50.0).abs() < 1e-9);
         let mut other = one.clone();
         other.questions[1].values[0] = 30.0;
