@@ -31,6 +31,8 @@ struct Signs {
     words: f64,
     /// How surely entities lead to it, 0 to 1.
     entities: f64,
+    /// How much nearer a guess brings the query to it.
+    guessed: f64,
 }
 
 impl Signs {
@@ -46,7 +48,7 @@ impl Signs {
     /// Rises slowly at both ends: little nearness is mostly chance, and of what is about the same
     /// the order is that of fusing.
     fn meaning(&self) -> f64 {
-        let cosine = self.cosine.map_or(0.0, f64::from);
+        let cosine = self.cosine.map_or(0.0, f64::from) + self.guessed;
         let x = (cosine - COSINE_OF_ANY) / (COSINE_OF_SAME - COSINE_OF_ANY);
         let x = x.clamp(0.0, 1.0);
         x * x * (3.0 - 2.0 * x)
@@ -75,9 +77,10 @@ impl Mnemic {
             let place = weighed.place;
             let cosine =
                 candidates.cosines.as_ref().and_then(|it| it.get(place).copied().flatten());
+            let guessed = candidates.guessed.nearer_of(place).max(0.0);
             let words = words.get(place).copied().unwrap_or(0.0);
             let entities = candidates.entities.get(place).copied().unwrap_or(0.0);
-            Signs { cosine, words, entities }.fit()
+            Signs { cosine, words, entities, guessed }.fit()
         };
         Ok(in_order(weighed.iter().map(fit).collect()))
     }

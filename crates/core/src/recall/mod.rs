@@ -12,11 +12,14 @@ mod expand;
 mod feature;
 mod filter;
 mod fit;
+mod further;
 pub(crate) mod fuse;
+mod guess;
 mod item;
 mod names;
 mod piece;
 mod search;
+mod times;
 mod turn;
 mod weigh;
 
@@ -49,9 +52,11 @@ pub use evidence::{Held, WordEvidence};
 pub use feature::Feature;
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
+pub use guess::Guess;
 pub use item::ItemKind;
 pub(crate) use search::QueryVector;
 use search::{Quest, Searches};
+use times::Times;
 pub use turn::{RecalledTurn, WhyTurn};
 
 pub const LIMIT_DEFAULT: usize = 10;
@@ -127,6 +132,9 @@ pub struct RecallRequest {
     pub techniques: Option<Vec<Technique>>,
     /// What turns and memories are not weighed by: to see what a feature is good for.
     pub without: Vec<Feature>,
+    /// Whether a language model is asked first what to look for; absent, as the workspace's
+    /// `recall.expand` says.
+    pub expand: Option<bool>,
     pub explain: bool,
 }
 
@@ -156,6 +164,11 @@ pub struct Bundle {
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
     pub techniques: Vec<TechniqueReport>,
+    /// The stretches of time that the question asks about, seen from when it is asked; only if asked
+    /// to explain.
+    pub times: Vec<(Timestamp, Timestamp)>,
+    /// What a language model made of the question; only if asked to explain.
+    pub guess: Option<Guess>,
     pub took: Duration,
 }
 
@@ -270,15 +283,35 @@ impl Mnemic {
         let (started, began) = (Instant::now(), self.clock.now());
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
+        let seen_from = request.as_of.unwrap_or(began);
+        let mut times = Times::of(&request.query, seen_from);
+        let wanted = request.expand.unwrap_or(principal.expand);
+        let (guess, unguessed) = Box::pin(self.guess(scope, request, wanted, seen_from)).await;
+        if let Some(guess) = &guess {
+            guess.add_to(&mut times, seen_from);
+        }
         let clue = if request.includes(Part::Turns)
             && refuse(principal, Action::ReadConversations).is_none()
         {
-            Some(self.clue(scope, &request.query).await?)
+            Some(self.clue(scope, &request.query, &times).await?)
         } else {
             None
         };
-        let (now, vector) = (began, OnceCell::new());
-        let quest = Quest { principal, scope, request, filter, limit, now, asked_in, clue, vector };
+        let (now, vector, passage) = (began, OnceCell::new(), OnceCell::new());
+        let quest = Quest {
+            principal,
+            scope,
+            request,
+            filter,
+            limit,
+            now,
+            asked_in,
+            clue,
+            times,
+            guess,
+            vector,
+            passage,
+        };
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
         let searched = async { tokio::join!(self.search_all(&quest), self.beside_always(&quest)) };
         let (mut searches, always) = Box::pin(searched).await;
@@ -297,7 +330,7 @@ impl Mnemic {
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }
-        searches.partly.extend(beside.degraded);
+        searches.partly.extend(beside.degraded.into_iter().chain(unguessed));
         self.note_recalled(&quest, &items, &turns, &searches.entities);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
@@ -307,6 +340,8 @@ impl Mnemic {
             confidence: confidence.max(confidence_in_turns),
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
+            times: if request.explain { quest.times.stretches().to_vec() } else { vec![] },
+            guess: quest.guess.filter(|_| request.explain),
             entities: searches.entities,
             strategies: beside.strategies,
             goals: beside.goals,
@@ -388,7 +423,9 @@ impl Mnemic {
             there.then(|| {
                 let temporal = memory.tense(now);
                 let relevance = if best > 0.0 { it.score.max(0.0) / best } else { 1.0 };
+                let guessed = quest.guess.as_ref().and_then(|guess| guess.kind);
                 let factors = Factors::of(&memory, temporal, now, (relevance, fit));
+                let factors = factors.with_guessed(guessed == Some(memory.kind));
                 let why = request.explain.then(|| Why::new(it.shares, factors));
                 Recalled { memory, temporal, score: factors.product(), why }
             })

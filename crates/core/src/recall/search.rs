@@ -9,6 +9,8 @@ use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use super::entity::{self, Entity, Sight, Through};
+use super::guess::Guess;
+use super::times::Times;
 use super::turn::{Clue, RecalledTurn, Turns};
 use super::{FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, SearchFilter, Technique, fuse};
 use crate::Mnemic;
@@ -33,8 +35,14 @@ pub(super) struct Quest<'q> {
     pub asked_in: Option<ConversationId>,
     /// What it gives away beside its words, where turns are asked for.
     pub clue: Option<Clue>,
+    /// The times that it asks about.
+    pub times: Times,
+    /// What a language model made of it, where that was wanted and came.
+    pub guess: Option<Guess>,
     /// The query as the model sees it, once somebody needed it.
     pub vector: OnceCell<QueryVector>,
+    /// The same of the guessed passage.
+    pub passage: OnceCell<Vec<f32>>,
 }
 
 impl Quest<'_> {

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::confidence::Signs;
 use super::evidence::Shares;
+use super::further::Guessed;
 use super::search::{QueryVector, Quest, Searches};
 use super::{Feature, Hit, ItemKind, Technique, WordEvidence, fuse, piece};
 use crate::Mnemic;
@@ -24,6 +25,10 @@ const PIECES: f64 = 2.0;
 /// What is told of an entity is a weaker sign than what the query says: it lifts what is found
 /// otherwise, and what it brings along goes behind what is found well.
 const ENTITIES: f64 = 0.8;
+/// When it was recorded speaks for what is about as much to the point, and for no more.
+const DATE: f64 = 1.0;
+/// What a model made up counts less than what is asked; its passage moves the question's meaning.
+const STATEMENT: f64 = 1.0;
 /// How many of the best the query moves towards, and how far: half-way to what they have in common.
 const LEADERS: usize = 3;
 const LEADING: f32 = 0.5;
@@ -45,6 +50,10 @@ pub(super) struct Candidates {
     pieces: Option<Vec<Option<PieceLikeness>>>,
     /// How surely entities lead to each.
     pub entities: Vec<f64>,
+    /// How well each agrees with the time that is asked about.
+    pub dates: Vec<f64>,
+    /// What a model's guess says of each.
+    pub guessed: Guessed,
     /// What is switched off.
     without: Vec<Feature>,
 }
@@ -94,6 +103,9 @@ impl Candidates {
             (Feature::Alike, MEANING * moved),
             (Feature::Pieces, PIECES * telling * near),
             (Feature::Entities, ENTITIES * entities),
+            (Feature::Date, DATE * self.dates.get(place).copied().unwrap_or(0.0)),
+            (Feature::Statement, STATEMENT * self.guessed.words_of(place)),
+            (Feature::Passage, MEANING * self.guessed.nearer_of(place)),
         ];
         shares.retain(|(feature, share)| *share != 0.0 && !self.is_off(*feature));
         shares
@@ -134,8 +146,9 @@ impl Mnemic {
         searches: &Searches,
     ) -> Result<Candidates> {
         let lists = searches.lists();
-        let ids: Vec<_> = fuse::fuse(&lists).iter().map(|fused| fused.id).collect();
+        let mut ids: Vec<_> = fuse::fuse(&lists).iter().map(|fused| fused.id).collect();
         let query = quest.vector.get().filter(|_| searches.served(Technique::Vectors));
+        let (dates, guessed) = self.further(quest, query, &mut ids).await?;
         let near = async {
             match query {
                 Some(query) => self.cosines_of(quest, query, &query.vector, &ids).await,
@@ -147,8 +160,17 @@ impl Mnemic {
         let led = by_id(&lists, Technique::Entities);
         let entities = ids.iter().map(|id| led.get(id).map_or(0.0, |it| f64::from(*it))).collect();
         let without = quest.request.without.clone();
-        let mut candidates =
-            Candidates { ids, words, cosines, moved: None, pieces: None, entities, without };
+        let mut candidates = Candidates {
+            ids,
+            words,
+            cosines,
+            moved: None,
+            pieces: None,
+            entities,
+            dates,
+            guessed,
+            without,
+        };
         let Some(query) = query.filter(|_| candidates.cosines.is_some()) else {
             return Ok(candidates);
         };
@@ -289,8 +311,16 @@ mod tests {
             moved: Some(vec![Some(0.4), Some(0.4), None]),
             pieces: Some(vec![Some(like(0.6, 8)), Some(like(0.4, 8)), None]),
             entities: vec![0.0, 0.0, 0.8],
+            dates: vec![],
+            guessed: Guessed::default(),
             without: vec![],
         }
+    }
+
+    /// The same, the first from the time that is asked about, and a model guessed it.
+    fn three_asked() -> Candidates {
+        let guessed = Guessed { words: vec![0.2], nearer: vec![0.1] };
+        Candidates { dates: vec![0.5, 0.0, 0.0], guessed, ..three() }
     }
 
     fn order(candidates: &Candidates) -> Vec<usize> {
@@ -299,7 +329,7 @@ mod tests {
 
     #[test]
     fn every_share_is_explained_and_can_be_switched_off() {
-        let all = three();
+        let all = three_asked();
         let weighed = all.weigh();
         assert_eq!(order(&all), [0, 1, 2]);
         for weighed in &weighed {
@@ -310,9 +340,10 @@ mod tests {
             weighed.iter().flat_map(|it| &it.shares).map(|(feature, _)| *feature).collect();
         seen.sort_by_key(|feature| feature.as_str());
         seen.dedup();
-        assert_eq!(seen.len(), Feature::OF_MEMORIES.len());
-        for feature in Feature::OF_MEMORIES {
-            let left = Candidates { without: vec![feature], ..three() }.weigh();
+        let guessed = [Feature::Statement, Feature::Passage];
+        assert_eq!(seen.len(), Feature::OF_MEMORIES.len() + guessed.len());
+        for feature in Feature::OF_MEMORIES.into_iter().chain(guessed) {
+            let left = Candidates { without: vec![feature], ..three_asked() }.weigh();
             let mut left = left.iter().flat_map(|weighed| &weighed.shares);
             assert!(left.all(|(it, _)| *it != feature), "{feature:?}");
         }

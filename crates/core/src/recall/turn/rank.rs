@@ -11,6 +11,7 @@ use super::dates::{speaks_of_time, spoken};
 use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
 use crate::conversation::Turn;
 use crate::recall::evidence::Shares;
+use crate::recall::further::Guessed;
 use crate::recall::piece::{self, LIKENESS_OF_ANY};
 use crate::recall::{Feature, WordEvidence};
 use crate::store::PieceLikeness;
@@ -19,7 +20,7 @@ use crate::store::PieceLikeness;
 const fn weights(feature: Feature) -> [f64; 3] {
     match feature {
         Feature::Words | Feature::WordsAround | Feature::WordsWide => [0.9, 0.6, 0.2],
-        Feature::Meaning | Feature::MeaningAround => [0.0, 1.0, 0.4],
+        Feature::Meaning | Feature::MeaningAround | Feature::Passage => [0.0, 1.0, 0.4],
         Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => [0.0, 0.0, 0.8],
         Feature::Speaker | Feature::SpokenDate => [0.5; 3],
         Feature::Date => [1.4; 3],
@@ -27,6 +28,7 @@ const fn weights(feature: Feature) -> [f64; 3] {
         Feature::Name => [0.1; 3],
         Feature::Question => [-0.15; 3],
         Feature::Length => [0.05; 3],
+        Feature::Statement => [0.6, 0.4, 0.2],
         Feature::Alike | Feature::Entities => [0.0; 3],
     }
 }
@@ -135,6 +137,21 @@ pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
         let mut values = features(clue, candidates, words.as_ref(), &places, own);
         values.extend(of_pieces(candidates, &Window { places: &places, own }));
         Ranked::new(own, values, weights)
+    });
+    in_order(ranked.collect(), candidates)
+}
+
+/// Ranks anew what was ranked before a model's guess was looked at.
+pub(super) fn with_guess(
+    ranked: Vec<Ranked>,
+    guessed: &Guessed,
+    candidates: &Candidates<'_>,
+) -> Vec<Ranked> {
+    let weights = Weights::new(candidates);
+    let ranked = ranked.into_iter().map(|Ranked { place, mut values, .. }| {
+        values.push((Feature::Statement, guessed.words_of(place)));
+        values.push((Feature::Passage, guessed.nearer_of(place)));
+        Ranked::new(place, values, weights)
     });
     in_order(ranked.collect(), candidates)
 }
