@@ -19,6 +19,8 @@ const COSINE_OF_ANY: f64 = 0.2;
 const COSINE_OF_SAME: f64 = 0.5;
 /// The most that entities say: what is told of one need not be what is asked.
 const ENTITIES: f64 = 0.7;
+/// The most that words say which a model made up.
+const GUESSED: f64 = 0.7;
 /// So many texts without the query's words are thought to be there besides, since a word is not
 /// common because the first few texts have it.
 const OTHER_TEXTS: f64 = 10.0;
@@ -79,6 +81,7 @@ impl Mnemic {
                 candidates.cosines.as_ref().and_then(|it| it.get(place).copied().flatten());
             let guessed = candidates.guessed.nearer_of(place).max(0.0);
             let words = words.get(place).copied().unwrap_or(0.0);
+            let words = words.max(GUESSED * candidates.guessed.words_of(place));
             let entities = candidates.entities.get(place).copied().unwrap_or(0.0);
             Signs { cosine, words, entities, guessed }.fit()
         };

@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::RecallRequest;
 use super::times::Times;
 use crate::Mnemic;
 use crate::error::{Code, Error, Result};
@@ -68,33 +67,25 @@ impl Guess {
 }
 
 impl Mnemic {
-    /// What the workspace's model makes of the question, or why there is nothing; neither, where it
-    /// is not wanted.
+    /// What the workspace's model makes of a question, or why there is nothing.
     pub(super) async fn guess(
         &self,
         scope: Scope,
-        request: &RecallRequest,
-        wanted: bool,
+        question: &str,
         now: Timestamp,
-    ) -> (Option<Guess>, Option<String>) {
-        if !wanted {
-            return (None, None);
-        }
+    ) -> Result<Guess, String> {
         let guess = async {
             let Some(model) = self.language_model(scope).await? else {
                 let detail = "there is no language model: set the workspace's model.provider and \
                               model.name, or MNEMIC_MODEL for the server";
                 return Err(Error::new(Code::NoModel, detail));
             };
-            guess_with(&*model, &request.query, now, DEADLINE).await
+            guess_with(&*model, question, now, DEADLINE).await
         };
-        match guess.await {
-            Ok(guess) => (Some(guess), None),
-            Err(e) => {
-                tracing::warn!(error = %e, "recall goes on without expansion");
-                (None, Some(format!("expansion: {e}; rules alone served")))
-            }
-        }
+        guess.await.map_err(|e| {
+            tracing::warn!(error = %e, "recall goes on without expansion");
+            format!("expansion: {e}; rules alone served")
+        })
     }
 }
 

@@ -18,6 +18,7 @@ mod guess;
 mod item;
 mod names;
 mod piece;
+mod quest;
 mod search;
 mod times;
 mod turn;
@@ -28,7 +29,6 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::Mnemic;
@@ -39,10 +39,9 @@ use crate::goal::Goal;
 use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
-use crate::page::check_limit;
 use crate::pattern::ShownPattern;
 use crate::policy::Policy;
-use crate::principal::{Action, Operation, Principal, Scope, refuse};
+use crate::principal::{Action, Operation, Principal, Scope};
 use crate::profile::UserProfile;
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
@@ -56,7 +55,6 @@ pub use guess::Guess;
 pub use item::ItemKind;
 pub(crate) use search::QueryVector;
 use search::{Quest, Searches};
-use times::Times;
 pub use turn::{RecalledTurn, WhyTurn};
 
 pub const LIMIT_DEFAULT: usize = 10;
@@ -280,38 +278,9 @@ impl Mnemic {
         request: &RecallRequest,
         asked_in: Option<ConversationId>,
     ) -> Result<Bundle> {
-        let (started, began) = (Instant::now(), self.clock.now());
-        let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
-        let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
-        let seen_from = request.as_of.unwrap_or(began);
-        let mut times = Times::of(&request.query, seen_from);
-        let wanted = request.expand.unwrap_or(principal.expand);
-        let (guess, unguessed) = Box::pin(self.guess(scope, request, wanted, seen_from)).await;
-        if let Some(guess) = &guess {
-            guess.add_to(&mut times, seen_from);
-        }
-        let clue = if request.includes(Part::Turns)
-            && refuse(principal, Action::ReadConversations).is_none()
-        {
-            Some(self.clue(scope, &request.query, &times).await?)
-        } else {
-            None
-        };
-        let (now, vector, passage) = (began, OnceCell::new(), OnceCell::new());
-        let quest = Quest {
-            principal,
-            scope,
-            request,
-            filter,
-            limit,
-            now,
-            asked_in,
-            clue,
-            times,
-            guess,
-            vector,
-            passage,
-        };
+        let started = Instant::now();
+        let quest = self.quest(principal, request, asked_in).await?;
+        let (scope, limit) = (quest.scope, quest.limit);
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
         let searched = async { tokio::join!(self.search_all(&quest), self.beside_always(&quest)) };
         let (mut searches, always) = Box::pin(searched).await;
@@ -330,7 +299,7 @@ impl Mnemic {
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }
-        searches.partly.extend(beside.degraded.into_iter().chain(unguessed));
+        searches.partly.extend(beside.degraded.into_iter().chain(quest.unguessed.clone()));
         self.note_recalled(&quest, &items, &turns, &searches.entities);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());

@@ -39,6 +39,8 @@ pub(super) struct Quest<'q> {
     pub times: Times,
     /// What a language model made of it, where that was wanted and came.
     pub guess: Option<Guess>,
+    /// Why it is lacking where it was wanted.
+    pub unguessed: Option<String>,
     /// The query as the model sees it, once somebody needed it.
     pub vector: OnceCell<QueryVector>,
     /// The same of the guessed passage.

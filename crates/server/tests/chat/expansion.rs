@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use axum::http::Method;
-use mnemic_server::ProxyOptions;
 use mnemic_test_servers::{Behaviour, Upstream};
 use serde_json::{Value, json};
 
@@ -16,7 +15,7 @@ const TOLD: &str = "Ana prefers tea";
 async fn house(behaviour: Behaviour) -> House {
     let upstream = Arc::new(Upstream::start());
     let models = served_by(&upstream, behaviour);
-    let house = House::with(upstream, models, ProxyOptions { ..hasty() }).await;
+    let house = House::with(upstream, models, hasty()).await;
     house.remember(TOLD).await;
     house
 }
