@@ -234,6 +234,7 @@ pub(crate) async fn the_passage_of_a_guess_moves_the_meaning(mut w: World) {
     all_have_vectors(&w, &w.operator).await;
     let asked = by(Technique::Vectors, ASKED);
     let mnemic = model(&w, &[&guess(&json!({})), &guess(&json!({}))]);
+    mnemic.adopt_model(Arc::new(HashModel::new("small"))).await.unwrap();
     let bundle = expanded(&w, &mnemic, asked.clone()).await;
     assert_eq!(contents(&bundle)[0], KETTLE);
     assert!(share(&bundle, 0, Feature::Passage) > 0.3, "{:?}", bundle.items[0].why);
