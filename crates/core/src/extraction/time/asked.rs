@@ -15,6 +15,8 @@ const AHEAD: &[&str] = &["will", "shall", "due", "upcoming"];
 const LEADS: &[&str] = &["in", "over", "during", "within", "from", "the", "these", "at", "on"];
 /// Further times of a question are not looked at.
 const TIMES_MAX: usize = 4;
+/// A longer stretch says nothing about where to look.
+const DAYS_MAX: i32 = 400;
 /// What is the same seen from a day so many years away does not depend on when it is asked.
 const ELSEWHEN_YEARS: i64 = 3;
 
@@ -61,7 +63,8 @@ fn stretch(when: When, today: Date) -> Option<Stretch> {
         When::Between(begin, last) => (begin.first, last.end),
         When::Until(_) => return None,
     };
-    (first < end).then_some((start(first)?, start(end)?))
+    let is_telling = (1..=DAYS_MAX).contains(&(end - first).get_days());
+    is_telling.then_some((start(first)?, start(end)?))
 }
 
 /// Reads what questions say in addition to what is told.
@@ -73,7 +76,11 @@ impl Asked {
         if words.first()?.is(&["for", "how"]) {
             return None;
         }
-        self.up_to_today(words).or_else(|| self.0.read(words))
+        let (length, when) = self.up_to_today(words).or_else(|| self.0.read(words))?;
+        // So many years ago is said loosely, and a year is long.
+        let said = |any: &[&str]| words[..length].iter().any(|word| word.is(any));
+        let is_loose = said(&["ago"]) && said(&["year", "years"]);
+        (!is_loose).then_some((length, when))
     }
 
     /// "in the last three days", "the past month", "over the weekend", "the week before last".
@@ -211,6 +218,10 @@ mod tests {
             "when did we last meet?",
             "the last time we met",
             "how long was she there for five years?",
+            "where did she come from 4 years ago?",
+            "what did he take up a few years ago?",
+            "who wrote in the last five years?",
+            "what changed from March 2023 to May?",
             "who may decide?",
             "the last three attempts",
             "how many days has March?",
