@@ -116,6 +116,8 @@ impl Mnemic {
             channel: request.channel.clone(),
             limit: Some(PASSAGES_MAX),
             include: Some(vec![Part::Memories, Part::Turns]),
+            // Passages answer where there is no model, or it has failed.
+            expand: Some(false),
             ..RecallRequest::default()
         };
         let bundle = self.recall(principal, &wish).await?;

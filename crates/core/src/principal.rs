@@ -63,6 +63,9 @@ pub struct Principal {
     pub profile: Option<Profile>,
     /// Whether its workspace keeps what is done and said there: the master toggle.
     pub memory: bool,
+    /// Whether its workspace has a language model asked before it recalls.
+    #[serde(default)]
+    pub expand: bool,
     /// How much its workspace writes down of what it does.
     pub audit: Level,
     /// What its role may do in which domains.

@@ -53,6 +53,14 @@ pub struct Settings {
     pub extraction: ExtractionSettings,
     pub rollup: RollupSettings,
     pub telemetry: TelemetrySettings,
+    pub recall: RecallSettings,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecallSettings {
+    /// Whether a language model is asked what to look for, where a recall does not say.
+    pub expand: bool,
 }
 
 /// What becomes a pattern, and who is not told of any.
@@ -287,6 +295,7 @@ impl Mnemic {
             operator: true,
             profile: None,
             memory: true,
+            expand: false,
             audit: Level::default(),
             access: Access::default(),
         };

@@ -180,6 +180,8 @@ impl Mnemic {
             limit: Some(RECALLED_MAX),
             channel: request.channel.clone(),
             include: Some(TOLD_PARTS.to_vec()),
+            // A layer has no time for it.
+            expand: Some(false),
             ..RecallRequest::default()
         };
         let (bundle, recent) = tokio::join!(

@@ -1,9 +1,13 @@
 //! Times in words: "last Tuesday", "two weeks ago", "in March", "since 2019", each resolved against
 //! the moment at which it was said. Days are those of UTC.
 
+mod asked;
+
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _};
+
+pub(crate) use asked::{Stretch, asked_times};
 
 use super::sentence::{Sentence, Word, sentences};
 

@@ -185,6 +185,7 @@ fn claim_caller(scope: Scope) -> Caller {
         operator: false,
         profile: None,
         memory: true,
+        expand: false,
         audit: Level::Writes,
         access: Access::default(),
     })

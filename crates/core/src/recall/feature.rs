@@ -5,8 +5,8 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::ids::shorten;
 
-/// What speaks for a turn or a memory, or against it. What stands around it, who said it and when
-/// is asked of turns alone.
+/// What speaks for a turn or a memory, or against it. What stands around it and who said it is
+/// asked of turns alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// The question's words in the text itself.
@@ -27,7 +27,7 @@ pub enum Feature {
     PiecesWide,
     /// Said by the one whom the question names.
     Speaker,
-    /// Said when the question says.
+    /// Said, or of a memory recorded or become true, when the question says.
     Date,
     /// Tells of the time that the question names.
     SpokenDate,
@@ -46,10 +46,14 @@ pub enum Feature {
     Alike,
     /// Of a memory: how surely the entities of the question lead to it.
     Entities,
+    /// Has the words of the statement that a model made of the question.
+    Statement,
+    /// How much nearer it is to the question with the passage mixed in that a model made up.
+    Passage,
 }
 
 impl Feature {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Words,
         Self::WordsAround,
         Self::WordsWide,
@@ -68,12 +72,15 @@ impl Feature {
         Self::Length,
         Self::Alike,
         Self::Entities,
+        Self::Statement,
+        Self::Passage,
     ];
-    /// Those that turns are weighed by.
+    /// Those that turns are weighed by. Where a model guessed, its two come to these and to those of
+    /// memories.
     pub const OF_TURNS: &[Self] = Self::ALL.split_at(16).0;
     /// Those that memories are weighed by.
-    pub const OF_MEMORIES: [Self; 5] =
-        [Self::Words, Self::Meaning, Self::Alike, Self::Pieces, Self::Entities];
+    pub const OF_MEMORIES: [Self; 6] =
+        [Self::Words, Self::Meaning, Self::Alike, Self::Pieces, Self::Entities, Self::Date];
 
     /// Of a turn: whether it is evidence of what is asked, and not only of where to look.
     pub const fn is_evidence(self) -> bool {
@@ -110,6 +117,8 @@ impl Feature {
             Self::Length => "length",
             Self::Alike => "alike",
             Self::Entities => "entities",
+            Self::Statement => "statement",
+            Self::Passage => "passage",
         }
     }
 }

@@ -43,6 +43,15 @@ impl SearchFilter {
         }
     }
 
+    /// The same, of what was recorded within a stretch of time alone.
+    pub(super) fn within(&self, (since, until): (Timestamp, Timestamp)) -> Self {
+        Self {
+            since: self.since.max(Some(since)),
+            until: self.until.map_or(Some(until), |end| Some(end.min(until))),
+            ..self.clone()
+        }
+    }
+
     /// Whether only what holds today is wanted.
     pub fn live_only(&self) -> bool {
         !self.include_superseded && self.as_of.is_none() && self.known_at.is_none()

@@ -19,6 +19,8 @@ const COSINE_OF_ANY: f64 = 0.2;
 const COSINE_OF_SAME: f64 = 0.5;
 /// The most that entities say: what is told of one need not be what is asked.
 const ENTITIES: f64 = 0.7;
+/// The most that words say which a model made up.
+const GUESSED: f64 = 0.7;
 /// So many texts without the query's words are thought to be there besides, since a word is not
 /// common because the first few texts have it.
 const OTHER_TEXTS: f64 = 10.0;
@@ -31,6 +33,8 @@ struct Signs {
     words: f64,
     /// How surely entities lead to it, 0 to 1.
     entities: f64,
+    /// How much nearer a guess brings the query to it.
+    guessed: f64,
 }
 
 impl Signs {
@@ -46,7 +50,7 @@ impl Signs {
     /// Rises slowly at both ends: little nearness is mostly chance, and of what is about the same
     /// the order is that of fusing.
     fn meaning(&self) -> f64 {
-        let cosine = self.cosine.map_or(0.0, f64::from);
+        let cosine = self.cosine.map_or(0.0, f64::from) + self.guessed;
         let x = (cosine - COSINE_OF_ANY) / (COSINE_OF_SAME - COSINE_OF_ANY);
         let x = x.clamp(0.0, 1.0);
         x * x * (3.0 - 2.0 * x)
@@ -75,9 +79,11 @@ impl Mnemic {
             let place = weighed.place;
             let cosine =
                 candidates.cosines.as_ref().and_then(|it| it.get(place).copied().flatten());
+            let guessed = candidates.guessed.nearer_of(place).max(0.0);
             let words = words.get(place).copied().unwrap_or(0.0);
+            let words = words.max(GUESSED * candidates.guessed.words_of(place));
             let entities = candidates.entities.get(place).copied().unwrap_or(0.0);
-            Signs { cosine, words, entities }.fit()
+            Signs { cosine, words, entities, guessed }.fit()
         };
         Ok(in_order(weighed.iter().map(fit).collect()))
     }

@@ -21,6 +21,7 @@ const CURRENT: f64 = 1.2;
 const PAST: f64 = 0.7;
 const FACT: f64 = 1.1;
 const PINNED: f64 = 1.1;
+const GUESSED_KIND: f64 = 1.1;
 /// The most that having been recorded just now adds, and the days after which half is left.
 const RECENCY: f64 = 0.1;
 const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
@@ -147,6 +148,11 @@ impl Factors {
             pinned: if memory.pinned { PINNED } else { 1.0 },
             fit,
         }
+    }
+
+    /// What is of the kind that a model takes the question to ask for goes before what is not.
+    pub(super) fn with_guessed(self, is_guessed: bool) -> Self {
+        Self { kind: if is_guessed { self.kind * GUESSED_KIND } else { self.kind }, ..self }
     }
 
     pub fn product(&self) -> f64 {

@@ -12,11 +12,15 @@ mod expand;
 mod feature;
 mod filter;
 mod fit;
+mod further;
 pub(crate) mod fuse;
+mod guess;
 mod item;
 mod names;
 mod piece;
+mod quest;
 mod search;
+mod times;
 mod turn;
 mod weigh;
 pub mod weights;
@@ -26,7 +30,6 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use crate::Mnemic;
@@ -37,10 +40,9 @@ use crate::goal::Goal;
 use crate::grant::Readable;
 use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
-use crate::page::check_limit;
 use crate::pattern::ShownPattern;
 use crate::policy::Policy;
-use crate::principal::{Action, Operation, Principal, Scope, refuse};
+use crate::principal::{Action, Operation, Principal, Scope};
 use crate::profile::UserProfile;
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
@@ -51,6 +53,7 @@ pub use evidence::{Held, WordEvidence};
 pub use feature::Feature;
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};
+pub use guess::Guess;
 pub use item::ItemKind;
 pub(crate) use search::QueryVector;
 use search::{Quest, Searches};
@@ -129,6 +132,9 @@ pub struct RecallRequest {
     pub techniques: Option<Vec<Technique>>,
     /// What turns and memories are not weighed by: to see what a feature is good for.
     pub without: Vec<Feature>,
+    /// Whether a language model is asked first what to look for; absent, as the workspace's
+    /// `recall.expand` says.
+    pub expand: Option<bool>,
     pub explain: bool,
 }
 
@@ -158,6 +164,11 @@ pub struct Bundle {
     pub degraded: Vec<String>,
     /// How each technique did; only if asked to explain.
     pub techniques: Vec<TechniqueReport>,
+    /// The stretches of time that the question asks about, seen from when it is asked; only if asked
+    /// to explain.
+    pub times: Vec<(Timestamp, Timestamp)>,
+    /// What a language model made of the question; only if asked to explain.
+    pub guess: Option<Guess>,
     pub took: Duration,
 }
 
@@ -269,18 +280,9 @@ impl Mnemic {
         request: &RecallRequest,
         asked_in: Option<ConversationId>,
     ) -> Result<Bundle> {
-        let (started, began) = (Instant::now(), self.clock.now());
-        let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
-        let (scope, filter) = (principal.scope(), request.filter(principal.access.readable()));
-        let clue = if request.includes(Part::Turns)
-            && refuse(principal, Action::ReadConversations).is_none()
-        {
-            Some(self.clue(scope, &request.query).await?)
-        } else {
-            None
-        };
-        let (now, vector) = (began, OnceCell::new());
-        let quest = Quest { principal, scope, request, filter, limit, now, asked_in, clue, vector };
+        let started = Instant::now();
+        let quest = self.quest(principal, request, asked_in).await?;
+        let (scope, limit) = (quest.scope, quest.limit);
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
         let search::Found { memories, mut turns, beside } = Box::pin(self.search_all(&quest)).await;
         let search::Memories { mut searches, weighed, patterns } = memories;
@@ -299,7 +301,7 @@ impl Mnemic {
         if !request.includes(Part::Entities) {
             searches.entities.clear();
         }
-        searches.partly.extend(beside.degraded);
+        searches.partly.extend(beside.degraded.into_iter().chain(quest.unguessed.clone()));
         self.note_recalled(&quest, &items, &turns, &searches.entities);
         let took = started.elapsed();
         metrics::histogram!("mnemic_recall_seconds").record(took.as_secs_f64());
@@ -309,6 +311,8 @@ impl Mnemic {
             confidence: confidence.max(confidence_in_turns),
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
+            times: if request.explain { quest.times.stretches().to_vec() } else { vec![] },
+            guess: quest.guess.filter(|_| request.explain),
             entities: searches.entities,
             strategies: beside.strategies,
             goals: beside.goals,
@@ -390,7 +394,9 @@ impl Mnemic {
             there.then(|| {
                 let temporal = memory.tense(now);
                 let relevance = if best > 0.0 { it.score.max(0.0) / best } else { 1.0 };
+                let guessed = quest.guess.as_ref().and_then(|guess| guess.kind);
                 let factors = Factors::of(&memory, temporal, now, (relevance, fit));
+                let factors = factors.with_guessed(guessed == Some(memory.kind));
                 let why = request.explain.then(|| Why::new(it.shares, factors));
                 Recalled { memory, temporal, score: factors.product(), why }
             })

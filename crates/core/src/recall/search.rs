@@ -10,6 +10,8 @@ use uuid::Uuid;
 
 use super::beside::Always;
 use super::entity::{self, Entity, Sight, Through};
+use super::guess::Guess;
+use super::times::Times;
 use super::turn::{Clue, RecalledTurn, Turns};
 use super::{
     FOUND_PER_TECHNIQUE, Hit, ItemKind, RecallRequest, Recalled, SearchFilter, Technique, fuse,
@@ -37,8 +39,16 @@ pub(super) struct Quest<'q> {
     pub asked_in: Option<ConversationId>,
     /// What it gives away beside its words, where turns are asked for.
     pub clue: Option<Clue>,
+    /// The times that it asks about.
+    pub times: Times,
+    /// What a language model made of it, where that was wanted and came.
+    pub guess: Option<Guess>,
+    /// Why it is lacking where it was wanted.
+    pub unguessed: Option<String>,
     /// The query as the model sees it, once somebody needed it.
     pub vector: OnceCell<QueryVector>,
+    /// The same of the guessed passage.
+    pub passage: OnceCell<Vec<f32>>,
 }
 
 impl Quest<'_> {

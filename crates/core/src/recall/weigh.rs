@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::confidence::Signs;
 use super::evidence::Shares;
+use super::further::Guessed;
 use super::search::{QueryVector, Quest, Searches};
 use super::{Feature, Hit, ItemKind, Technique, WordEvidence, fuse, piece, weights};
 use crate::Mnemic;
@@ -38,6 +39,10 @@ pub(super) struct Candidates {
     pieces: Option<Vec<Option<PieceLikeness>>>,
     /// How surely entities lead to each.
     pub entities: Vec<f64>,
+    /// How well each agrees with the time that is asked about.
+    pub dates: Vec<f64>,
+    /// What a model's guess says of each.
+    pub guessed: Guessed,
     /// What is switched off.
     without: Vec<Feature>,
 }
@@ -87,6 +92,9 @@ impl Candidates {
             (Feature::Alike, moved),
             (Feature::Pieces, telling * near),
             (Feature::Entities, entities),
+            (Feature::Date, self.dates.get(place).copied().unwrap_or(0.0)),
+            (Feature::Statement, self.guessed.words_of(place)),
+            (Feature::Passage, self.guessed.nearer_of(place)),
         ];
         for (feature, share) in &mut shares {
             *share *= weights::of_memories(*feature);
@@ -130,8 +138,9 @@ impl Mnemic {
         searches: &Searches,
     ) -> Result<Candidates> {
         let lists = searches.lists();
-        let ids: Vec<_> = fuse::fuse(&lists).iter().map(|fused| fused.id).collect();
+        let mut ids: Vec<_> = fuse::fuse(&lists).iter().map(|fused| fused.id).collect();
         let query = quest.vector.get().filter(|_| searches.served(Technique::Vectors));
+        let (dates, guessed) = self.further(quest, query, &mut ids).await?;
         let near = async {
             match query {
                 Some(query) => self.cosines_of(quest, query, &query.vector, &ids).await,
@@ -143,8 +152,17 @@ impl Mnemic {
         let led = by_id(&lists, Technique::Entities);
         let entities = ids.iter().map(|id| led.get(id).map_or(0.0, |it| f64::from(*it))).collect();
         let without = quest.request.without.clone();
-        let mut candidates =
-            Candidates { ids, words, cosines, moved: None, pieces: None, entities, without };
+        let mut candidates = Candidates {
+            ids,
+            words,
+            cosines,
+            moved: None,
+            pieces: None,
+            entities,
+            dates,
+            guessed,
+            without,
+        };
         let Some(query) = query.filter(|_| candidates.cosines.is_some()) else {
             return Ok(candidates);
         };
@@ -286,8 +304,16 @@ mod tests {
             moved: Some(vec![Some(0.4), Some(0.4), None]),
             pieces: Some(vec![Some(like(0.6, 8)), Some(like(0.4, 8)), None]),
             entities: vec![0.0, 0.0, 0.8],
+            dates: vec![],
+            guessed: Guessed::default(),
             without: vec![],
         }
+    }
+
+    /// The same, the first from the time that is asked about, and a model guessed it.
+    fn three_asked() -> Candidates {
+        let guessed = Guessed { words: vec![0.2], nearer: vec![0.1] };
+        Candidates { dates: vec![0.5, 0.0, 0.0], guessed, ..three() }
     }
 
     fn order(candidates: &Candidates) -> Vec<usize> {
@@ -296,7 +322,7 @@ mod tests {
 
     #[test]
     fn every_share_is_explained_and_can_be_switched_off() {
-        let all = three();
+        let all = three_asked();
         let weighed = all.weigh();
         assert_eq!(order(&all), [0, 1, 2]);
         for weighed in &weighed {
@@ -307,9 +333,10 @@ mod tests {
             weighed.iter().flat_map(|it| &it.shares).map(|(feature, _)| *feature).collect();
         seen.sort_by_key(|feature| feature.as_str());
         seen.dedup();
-        assert_eq!(seen.len(), Feature::OF_MEMORIES.len());
-        for feature in Feature::OF_MEMORIES {
-            let left = Candidates { without: vec![feature], ..three() }.weigh();
+        let guessed = [Feature::Statement, Feature::Passage];
+        assert_eq!(seen.len(), Feature::OF_MEMORIES.len() + guessed.len());
+        for feature in Feature::OF_MEMORIES.into_iter().chain(guessed) {
+            let left = Candidates { without: vec![feature], ..three_asked() }.weigh();
             let mut left = left.iter().flat_map(|weighed| &weighed.shares);
             assert!(left.all(|(it, _)| *it != feature), "{feature:?}");
         }

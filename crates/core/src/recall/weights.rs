@@ -11,7 +11,7 @@ use super::Feature;
 pub const fn of_turns(feature: Feature) -> [f64; 3] {
     match feature {
         Feature::Words | Feature::WordsAround | Feature::WordsWide => [0.9, 0.6, 0.2],
-        Feature::Meaning | Feature::MeaningAround => [0.0, 1.0, 0.4],
+        Feature::Meaning | Feature::MeaningAround | Feature::Passage => [0.0, 1.0, 0.4],
         Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => [0.0, 0.0, 0.8],
         Feature::Speaker | Feature::SpokenDate => [0.5; 3],
         Feature::Date => [1.4; 3],
@@ -20,16 +20,21 @@ pub const fn of_turns(feature: Feature) -> [f64; 3] {
         Feature::Name => [0.1; 3],
         Feature::Question => [-0.15; 3],
         Feature::Length => [0.05; 3],
+        Feature::Statement => [0.6, 0.4, 0.2],
         Feature::Alike | Feature::Entities => [0.0; 3],
     }
 }
 
 /// Of memories; pieces count by how much they tell. What is told of an entity is a weaker sign than
 /// what the query says: it lifts what is found otherwise, and what it brings along goes behind what
-/// is found well. 0 of what memories do not have.
+/// is found well. When it was recorded speaks for what is about as much to the point, and for no
+/// more; what a model made up counts less than what is asked. 0 of what memories do not have.
 pub(super) const fn of_memories(feature: Feature) -> f64 {
     match feature {
-        Feature::Words | Feature::Meaning | Feature::Alike | Feature::Pieces => 2.0,
+        Feature::Words | Feature::Meaning | Feature::Alike | Feature::Pieces | Feature::Passage => {
+            2.0
+        }
+        Feature::Date | Feature::Statement => 1.0,
         Feature::Entities => 0.8,
         _ => 0.0,
     }

@@ -27,6 +27,9 @@ pub struct RecallArgs {
     /// Weigh turns and memories without these features, such as speaker or pieces
     #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
     pub without: Vec<Feature>,
+    /// Ask the workspace's language model first what to look for
+    #[arg(long)]
+    pub expand: bool,
     /// Say why each item is there
     #[arg(long)]
     pub explain: bool,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use mnemic_core::recall::Technique;
 use mnemic_server::wire::entity::{EntityWire, WayWire};
+use mnemic_server::wire::expansion::{ExpansionWire, StretchWire};
 use mnemic_server::wire::profile::ProfileResponse;
 use mnemic_server::wire::recall::{
     FeatureName, FeatureWire, FoundWire, ItemTypeWire, RecallItem, RecallRequest, RecallResponse,
@@ -36,6 +37,7 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
         as_of,
         techniques: techniques(&args.techniques),
         without: args.without.into_iter().map(FeatureName).collect(),
+        expand: args.expand.then_some(true),
         explain: Some(args.explain),
         ..RecallRequest::default()
     };
@@ -56,6 +58,10 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
         let sure = found.confidence;
         output::note(&format!("confidence that the answer is there at all: {sure:.2} of 1"));
     }
+    for StretchWire { since, until } in &found.times {
+        output::note(&format!("asked about: {since} to {until}"));
+    }
+    found.expansion.iter().for_each(show_expansion);
     for item in &found.items {
         show(item);
     }
@@ -82,6 +88,15 @@ fn told(user: &ProfileResponse) -> String {
 fn techniques(named: &[TechniqueArg]) -> Option<Vec<TechniqueWire>> {
     let wire = |technique: &TechniqueArg| Technique::from(*technique).into();
     (!named.is_empty()).then(|| named.iter().map(wire).collect())
+}
+
+fn show_expansion(expansion: &ExpansionWire) {
+    let ExpansionWire { statement, passage, keywords, by, took_ms, .. } = expansion;
+    let keywords = keywords.join(", ");
+    output::note(&format!("{} looked, in {took_ms:.0} ms, for:", output::one_line(by)));
+    for (name, text) in [("statement", statement), ("passage", passage), ("keywords", &keywords)] {
+        output::note(&format!("  {name}: {}", output::one_line(text)));
+    }
 }
 
 fn show(item: &RecallItem) {

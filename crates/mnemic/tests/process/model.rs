@@ -101,3 +101,23 @@ async fn another_master_key_is_said_and_stops_nothing_else() {
     home.ok(&["model", "delete-key"]);
     home.run(&["model", "delete-key"]).failed(1, "no such key");
 }
+
+#[test]
+fn a_model_is_asked_what_to_look_for_where_it_is_wanted() {
+    let (home, upstream) = (Home::new(), Upstream::start());
+    home.ok(&["remember", "Ana prefers tea"]);
+    let asked = ["recall", "what would our guest like first thing in the morning?", "--expand"];
+    let alone = home.json(&asked);
+    assert!(alone["degraded"].to_string().contains("no language model"), "{alone}");
+    home.ok(&["workspace", "settings", &settings(&upstream)]);
+    let recall = |arguments: &[&str]| {
+        let mut command = home.command(&[&asked[..], arguments].concat());
+        command.env("MNEMIC_MODEL_ALLOW_PRIVATE", "true");
+        Ended::of(command.output().unwrap())
+    };
+    let shown = recall(&["--explain"]);
+    let told = format!("{shown:?}");
+    assert!(shown.succeeded().contains("Ana prefers tea"), "{told}");
+    assert!(told.contains("openai:scripted") && told.contains("keywords: tea, kettle"), "{told}");
+    assert_eq!(upstream.asked(Behaviour::Good).len(), 1);
+}

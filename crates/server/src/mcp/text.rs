@@ -330,6 +330,8 @@ mod tests {
             degraded,
             took_ms: 1.0,
             techniques: None,
+            times: vec![],
+            expansion: None,
         }
     }
 

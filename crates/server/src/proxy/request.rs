@@ -199,6 +199,7 @@ mod tests {
             operator: false,
             profile: None,
             memory: true,
+            expand: false,
             audit: Level::default(),
             access: Access::default(),
         }

@@ -13,6 +13,7 @@ pub mod domain;
 pub mod edge;
 pub mod entity;
 pub mod erasure;
+pub mod expansion;
 pub mod goal;
 pub mod grant;
 pub mod health;

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::entity::{EntityWire, ThroughWire};
+use super::expansion::{ExpansionWire, StretchWire};
 use super::goal::GoalResponse;
 use super::memory::{KindWire, TemporalWire};
 use super::pattern::PatternResponse;
@@ -133,6 +134,12 @@ pub struct RecallRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub without: Vec<FeatureName>,
+    /// Ask the workspace's language model first what to look for: the statement that would answer, a
+    /// passage as it might stand in memory, further words, and the time that is asked about. It takes
+    /// seconds. Absent, as the workspace's setting `recall.expand` says, which is not to. What
+    /// fails, or is not there, is named in `degraded`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expand: Option<bool>,
     /// Say for each item why it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<bool>,
@@ -175,6 +182,7 @@ impl From<RecallRequest> for Wish {
                 .techniques
                 .map(|techniques| techniques.into_iter().map(Into::into).collect()),
             without: request.without.into_iter().map(|name| name.0).collect(),
+            expand: request.expand,
             explain: request.explain.unwrap_or(false),
         }
     }
@@ -214,6 +222,13 @@ pub struct RecallResponse {
     /// How each technique did; only with `explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub techniques: Option<Vec<TechniqueReportWire>>,
+    /// The stretches of time that the question asks about, seen from when it is asked (or `as_of`);
+    /// only with `explain`. What is from then counts more, and nothing is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<StretchWire>,
+    /// What a language model made of the question; only with `expand` and `explain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expansion: Option<ExpansionWire>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -335,6 +350,8 @@ impl From<Bundle> for RecallResponse {
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,
+            times: bundle.times.into_iter().map(Into::into).collect(),
+            expansion: bundle.guess.map(Into::into),
         }
     }
 }
@@ -442,6 +459,6 @@ impl From<TechniqueReport> for TechniqueReportWire {
     }
 }
 
-fn millis(duration: Duration) -> f64 {
+pub(super) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1_000.0
 }

@@ -67,6 +67,16 @@ pub struct SettingsRequest {
     pub rollup: Option<RollupSettingsRequest>,
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
     pub telemetry: Option<TelemetrySettingsRequest>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_object")]
+    pub recall: Option<RecallSettingsRequest>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecallSettingsRequest {
+    /// Whether a language model is asked what to look for, where a recall does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expand: Option<bool>,
 }
 
 /// What becomes a pattern, and who is not told of any.
@@ -210,6 +220,12 @@ pub struct SettingsResponse {
     pub extraction: ExtractionSettingsResponse,
     pub rollup: RollupSettingsResponse,
     pub telemetry: TelemetrySettingsResponse,
+    pub recall: RecallSettingsResponse,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
+pub struct RecallSettingsResponse {
+    pub expand: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema, JsonSchema)]
@@ -311,6 +327,7 @@ impl From<Settings> for SettingsResponse {
             extraction: settings.extraction.into(),
             rollup: settings.rollup.into(),
             telemetry: settings.telemetry.into(),
+            recall: RecallSettingsResponse { expand: settings.recall.expand },
         }
     }
 }

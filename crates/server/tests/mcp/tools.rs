@@ -449,3 +449,19 @@ async fn what_recall_tells_a_model_keeps_data_apart() {
     let text = result["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("likes tea") && text.contains("\"entity\" \"Ana\""), "{text}");
 }
+
+#[tokio::test]
+async fn recall_says_which_days_were_asked_about_and_that_no_model_was() {
+    let house = House::new().await;
+    let client = house.client(Era::Before);
+    client.remember("deploy only after review").await;
+    let asked = json!({"query": "what did we deploy today?", "explain": true, "expand": true});
+    let found = client.done("memory_recall", asked).await;
+    let wrong = misfits(&schemas(&client).await["memory_recall"], &found);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert_eq!(found["times"].as_array().unwrap().len(), 1, "{found}");
+    let features = found["items"][0]["why"]["features"].to_string();
+    assert!(features.contains("\"date\""), "{found}");
+    let degraded = found["degraded"].to_string();
+    assert!(degraded.contains("expansion: ") && degraded.contains("no language model"), "{found}");
+}

@@ -5,7 +5,7 @@ use mnemic_core::grant::{Access, Grant};
 use mnemic_core::ids::{TokenId, WorkspaceId};
 use mnemic_core::principal::{Principal, Profile};
 use mnemic_core::token::Token;
-use mnemic_core::workspace::{AuditSettings, MemorySettings};
+use mnemic_core::workspace::{AuditSettings, MemorySettings, RecallSettings};
 use mnemic_core::{Code, Error, Result};
 use serde::Deserialize;
 
@@ -72,6 +72,8 @@ fn profile(row: &Row) -> Result<Option<Profile>> {
 struct Switches {
     memory: MemorySettings,
     audit: AuditSettings,
+    #[serde(default)]
+    recall: RecallSettings,
 }
 
 pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
@@ -87,6 +89,7 @@ pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
         operator: row.bool("operator")?,
         profile: profile(row)?,
         memory: settings.memory.enabled,
+        expand: settings.recall.expand,
         audit: settings.audit.level,
     })
 }

@@ -20,6 +20,7 @@ mod engine;
 mod entity;
 mod episode;
 mod erasure;
+mod expansion;
 mod goal;
 mod grant;
 mod graph_history;
@@ -113,6 +114,18 @@ macro_rules! behaviour {
                 what_was_never_told_gets_less_confidence
                 what_the_other_one_said_gets_less_confidence
                 of_an_empty_memory_nothing_is_expected
+            }
+            behaviour! { in expansion, $open:
+                memories_of_the_time_that_is_asked_about_go_first
+                times_are_seen_from_the_moment_that_is_asked_for
+                what_became_true_then_counts_whenever_it_was_recorded
+                memories_of_that_time_are_found_among_many
+                turns_of_the_time_that_is_asked_about_go_first
+                what_a_turn_tells_of_that_time_counts
+                the_words_of_a_guess_are_searched_for
+                the_passage_of_a_guess_moves_the_meaning
+                a_guess_tells_the_time_and_the_kind
+                without_a_usable_guess_the_rules_serve
             }
             behaviour! { in episode, $open:
                 old_turns_become_an_episode

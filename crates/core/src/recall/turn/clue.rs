@@ -2,6 +2,7 @@
 
 use super::dates::Dates;
 use crate::recall::names::{Mention, longest, mentions};
+use crate::recall::times::Times;
 use crate::text::fold_name;
 
 /// Openings that ask for a time.
@@ -55,6 +56,11 @@ impl Clue {
             callings: known.iter().flat_map(|(keys, _)| keys.iter().cloned()).collect(),
             asks_when: ASKS_WHEN.iter().any(|words| has_words(&lower, words)),
         }
+    }
+
+    /// The same, with the times that the question asks about seen from when it is asked.
+    pub(super) fn with(self, times: Times) -> Self {
+        Self { dates: self.dates.with(times), ..self }
     }
 
     /// Whether a word, perhaps with what stands behind it, calls somebody who speaks.

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _};
 
 use crate::extraction::periods;
+use crate::recall::times::Times;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -60,12 +61,13 @@ const TIME_WORDS: &[&str] = &[
 const YEARS_MAX: usize = 3;
 const STRETCHES_MAX: usize = 6;
 
-/// The months, days and years that a question names.
+/// The months, days and years that a question names, and the times seen from when it is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::recall) struct Dates {
     months: Vec<i8>,
     days: Vec<i8>,
     years: Vec<i16>,
+    times: Times,
 }
 
 impl Dates {
@@ -94,6 +96,10 @@ impl Dates {
         dates
     }
 
+    pub(super) fn with(self, times: Times) -> Self {
+        Self { times, ..self }
+    }
+
     /// The days that the question names, in these years if it names none.
     fn days(&self, years: &[i16]) -> Vec<Days> {
         let years = if self.years.is_empty() { years } else { &self.years };
@@ -115,29 +121,37 @@ impl Dates {
         found
     }
 
-    /// The months or days that the question names, in the years of these moments if it names none.
+    /// The times, months or days that the question names, in the years of these moments if it names
+    /// none.
     pub(super) fn stretches(
         &self,
         moments: impl Iterator<Item = Timestamp>,
     ) -> Vec<(Timestamp, Timestamp)> {
+        let mut found = self.times.stretches().to_vec();
         if self.months.is_empty() {
-            return vec![];
+            return found;
         }
         let years: BTreeSet<_> = moments.map(|at| at.to_zoned(TimeZone::UTC).year()).collect();
         let latest: Vec<_> = years.into_iter().rev().take(YEARS_MAX).collect();
         let start = |day: Date| day.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp());
         let named = self.days(&latest).into_iter().take(STRETCHES_MAX);
-        named.filter_map(|(first, end)| Some((start(first)?, start(end)?))).collect()
+        for stretch in named.filter_map(|(first, end)| Some((start(first)?, start(end)?))) {
+            if !found.contains(&stretch) {
+                found.push(stretch);
+            }
+        }
+        found
     }
 
     /// How much what a text tells of is in the time that the question names, 0 to 1.
     pub(super) fn agreement_spoken(&self, spoken: impl FnOnce() -> Vec<Days>) -> f64 {
-        if self.months.is_empty() && self.years.is_empty() {
+        if self.months.is_empty() && self.years.is_empty() && self.times.is_empty() {
             return 0.0;
         }
         let best = |told: Days| {
             let named = self.days(&[told.0.year(), told.1.year()]);
-            named.into_iter().map(|named| in_common(told, named)).fold(0.0, f64::max)
+            let named = named.into_iter().chain(self.times.days());
+            named.map(|named| in_common(told, named)).fold(0.0, f64::max)
         };
         spoken().into_iter().map(best).fold(0.0, f64::max)
     }
@@ -152,12 +166,13 @@ impl Dates {
         let on_day = in_month && self.days.contains(&date.day());
         let in_year = self.years.contains(&date.year());
         let share = |is: bool, points: f64| if is { points } else { 0.0 };
-        share(in_month, 0.4) + share(on_day, 0.4) + share(in_year, 0.2)
+        let calendar = share(in_month, 0.4) + share(on_day, 0.4) + share(in_year, 0.2);
+        calendar.max(self.times.agreement(at))
     }
 }
 
 /// A stretch of whole days; the second is the one behind the last.
-pub(super) type Days = (Date, Date);
+pub(in crate::recall) type Days = (Date, Date);
 
 /// The days that a text tells of, seen from when it was said.
 pub(super) fn spoken(text: &str, at: Timestamp) -> Vec<Days> {
@@ -253,6 +268,26 @@ mod tests {
         {
             assert!(agreement(query, text).abs() < 1e-9, "{query} {text}");
         }
+    }
+
+    #[test]
+    fn times_seen_from_when_it_is_asked_count_beside_the_calendar() {
+        let (query, asked) = ("what did we plan in March?", "2026-06-01T12:00:00Z");
+        let plain = Dates::of(query);
+        let seen = plain.clone().with(Times::of(query, asked.parse().unwrap()));
+        let (last, before) = ("2026-03-08T12:00:00Z", "2025-03-08T12:00:00Z");
+        let (last, before): (Timestamp, Timestamp) =
+            (last.parse().unwrap(), before.parse().unwrap());
+        assert!(seen.agreement(last) > seen.agreement(before), "the last March goes first");
+        assert!((seen.agreement(before) - plain.agreement(before)).abs() < 1e-9);
+        let told = |text: &str| seen.agreement_spoken(|| spoken(text, last));
+        assert!((told("We leave on Sunday, 1 March 2026.") - 31f64.sqrt().recip()).abs() < 1e-9);
+        let found = seen.stretches([last].into_iter());
+        assert_eq!(found.len(), 1, "both name the same stretch: {found:?}");
+        let week = Dates::of("last week").with(Times::of("last week", asked.parse().unwrap()));
+        assert_eq!(week.stretches(std::iter::empty()).len(), 1);
+        let agreed = week.agreement_spoken(|| spoken("I saw her on 2026-05-26.", last));
+        assert!(agreed > 0.3, "{agreed}");
     }
 
     #[test]

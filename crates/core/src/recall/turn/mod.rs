@@ -14,13 +14,15 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 pub(super) use clue::Clue;
+pub(super) use dates::Days;
 use rank::{Candidates, Ranked};
 pub use spoken::Spoken;
 use window::{REACH, WIDE};
 
 use super::confidence::{Signs, best_three};
 use super::evidence::Shares;
-use super::search::Quest;
+use super::search::{QueryVector, Quest};
+use super::times::Times;
 use super::{
     FOUND_PER_TECHNIQUE, Feature, Found, Hit, ItemKind, Part, SearchFilter, Technique,
     WordEvidence, fuse, piece,
@@ -44,6 +46,8 @@ const SEEDS_AHEAD: usize = 30;
 const SEEDS_WIDE: usize = 10;
 /// How many more each technique brings of each stretch of days that a question names.
 const DATED_MAX: usize = 50;
+/// How many more come of what a guess finds.
+const GUESSED_MAX: usize = 60;
 /// How many of these, the best by everything else, are weighed by their pieces.
 const WEIGHED_BY_PIECES: usize = 30;
 /// How many speakers a question is searched for.
@@ -100,6 +104,11 @@ impl Seeds {
         let vectors = self.vectors.as_deref().unwrap_or_default();
         [(Technique::Words, words), (Technique::Vectors, vectors)]
     }
+
+    /// The question as the model sees it, where its meaning served.
+    fn query<'q>(&self, quest: &'q Quest<'_>) -> Option<&'q QueryVector> {
+        quest.vector.get().filter(|_| self.vectors.is_some())
+    }
 }
 
 impl Quest<'_> {
@@ -120,9 +129,9 @@ impl Quest<'_> {
 
 impl Mnemic {
     /// What the question gives away.
-    pub(super) async fn clue(&self, scope: Scope, query: &str) -> Result<Clue> {
+    pub(super) async fn clue(&self, scope: Scope, query: &str, times: &Times) -> Result<Clue> {
         let speakers = self.store.list_speakers(scope, SPEAKERS_MAX).await?;
-        Ok(Clue::of(query, &speakers))
+        Ok(Clue::of(query, &speakers).with(times.clone()))
     }
 
     /// Nothing, where turns were not asked for, or only of what entities lead to.
@@ -226,6 +235,10 @@ impl Mnemic {
             without: &quest.request.without,
         };
         let mut ranked = rank::rank(clue, &candidates);
+        if quest.guess.is_some() {
+            let guessed = self.guessed(quest, ItemKind::Turn, seeds.query(quest), &ids).await?;
+            ranked = rank::with_guess(ranked, &guessed, &candidates);
+        }
         let pieces = self.pieces(quest, seeds, &turns, &ranked).await?;
         if let Some(pieces) = &pieces {
             candidates.pieces = Some(pieces);
@@ -276,11 +289,12 @@ impl Mnemic {
         if seeds.vectors.is_none() {
             turns.extend(self.wide_around(quest, &first).await?);
         }
-        let mut dated = self.dated(quest, clue, turns.iter().map(|turn| turn.at)).await?;
-        if !dated.is_empty() {
+        let mut more = self.dated(quest, clue, turns.iter().map(|turn| turn.at)).await?;
+        more.extend(self.turns_by_guess(quest, seeds).await);
+        if !more.is_empty() {
             let found: HashSet<_> = turns.iter().map(|turn| turn.id).collect();
-            dated.retain(|id| !found.contains(id));
-            turns.extend(self.store.said_around(quest.scope, &dated, as_reach(REACH)).await?);
+            more.retain(|id| !found.contains(id));
+            turns.extend(self.store.said_around(quest.scope, &more, as_reach(REACH)).await?);
         }
         turns.sort_by(|a, b| {
             a.conversation_id.cmp(&b.conversation_id).then_with(|| a.index.cmp(&b.index))
@@ -308,13 +322,8 @@ impl Mnemic {
         moments: impl Iterator<Item = Timestamp>,
     ) -> Result<Vec<TurnId>> {
         let mut found = Vec::new();
-        for (since, until) in clue.dates.stretches(moments) {
-            let whole = quest.turn_filter();
-            let filter = SearchFilter {
-                since: whole.since.max(Some(since)),
-                until: whole.until.map_or(Some(until), |end| Some(end.min(until))),
-                ..whole
-            };
+        for stretch in clue.dates.stretches(moments) {
+            let filter = quest.turn_filter().within(stretch);
             let words = self.turns_by_words(quest, clue, &filter);
             let near = self.turns_near(quest, &filter);
             let (words, near) = tokio::join!(words, near);
@@ -324,6 +333,13 @@ impl Mnemic {
             found.extend(best.map(|hit| TurnId(hit.id)));
         }
         Ok(found)
+    }
+
+    /// The best of what a guess finds.
+    async fn turns_by_guess(&self, quest: &Quest<'_>, seeds: &Seeds) -> Vec<TurnId> {
+        let (kind, filter) = (ItemKind::Turn, quest.turn_filter());
+        let found = self.found_by_guess(quest, kind, seeds.query(quest), &filter).await;
+        found.into_iter().take(GUESSED_MAX).map(TurnId).collect()
     }
 
     async fn evidence(
@@ -347,9 +363,7 @@ impl Mnemic {
         seeds: &Seeds,
         ids: &[Uuid],
     ) -> Result<Option<Vec<Option<f32>>>> {
-        let Some(query) = quest.vector.get().filter(|_| seeds.vectors.is_some()) else {
-            return Ok(None);
-        };
+        let Some(query) = seeds.query(quest) else { return Ok(None) };
         let (stamp, vector) = (query.embedder.stamp(), &query.of_turns);
         self.store.cosines(quest.scope, ItemKind::Turn, stamp, vector, ids).await.map(Some)
     }
@@ -363,8 +377,8 @@ impl Mnemic {
         turns: &[Arc<Spoken>],
         ranked: &[Ranked],
     ) -> Result<Option<Vec<Option<PieceLikeness>>>> {
-        let query = quest.vector.get().filter(|_| seeds.vectors.is_some());
-        let Some(query) = query.filter(|query| !query.pieces.is_empty()) else { return Ok(None) };
+        let query = seeds.query(quest).filter(|query| !query.pieces.is_empty());
+        let Some(query) = query else { return Ok(None) };
         let best = ranked.iter().take(WEIGHED_BY_PIECES).map(|ranked| ranked.place);
         let places = window::around(&window::places(turns), best);
         let ids: Vec<_> = places.iter().map(|place| turns[*place].id.0).collect();

@@ -13,6 +13,7 @@ use super::dates::{speaks_of_time, spoken};
 use super::spoken::Spoken;
 use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
 use crate::recall::evidence::Shares;
+use crate::recall::further::Guessed;
 use crate::recall::piece::{self, LIKENESS_OF_ANY};
 use crate::recall::{Feature, WordEvidence, weights};
 use crate::store::PieceLikeness;
@@ -110,6 +111,21 @@ pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
         let mut values = features(clue, candidates, words.as_ref(), &places, own);
         values.extend(of_pieces(candidates, &Window { places: &places, own }));
         Ranked::new(own, values, weights)
+    });
+    in_order(ranked.collect(), candidates)
+}
+
+/// Ranks anew what was ranked before a model's guess was looked at.
+pub(super) fn with_guess(
+    ranked: Vec<Ranked>,
+    guessed: &Guessed,
+    candidates: &Candidates<'_>,
+) -> Vec<Ranked> {
+    let weights = Weights::new(candidates);
+    let ranked = ranked.into_iter().map(|Ranked { place, mut values, .. }| {
+        values.push((Feature::Statement, guessed.words_of(place)));
+        values.push((Feature::Passage, guessed.nearer_of(place)));
+        Ranked::new(place, values, weights)
     });
     in_order(ranked.collect(), candidates)
 }

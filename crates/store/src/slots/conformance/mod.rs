@@ -150,7 +150,7 @@ fn member(workspace_id: WorkspaceId) -> Principal {
     let (agent, user, operator, profile) = (None, None, false, None);
     let audit = mnemic_core::audit::Level::default();
     let access = mnemic_core::grant::Access::default();
-    let memory = true;
+    let (memory, expand) = (true, false);
     Principal {
         token_id,
         workspace_id,
@@ -160,6 +160,7 @@ fn member(workspace_id: WorkspaceId) -> Principal {
         operator,
         profile,
         memory,
+        expand,
         audit,
         access,
     }

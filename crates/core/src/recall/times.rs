@@ -1,0 +1,116 @@
+//! The times that a question asks about, seen from when it is asked: by its own words, and by what
+//! a model made of it. They tell where to look, and keep nothing out: what happened then may have
+//! been stored later.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::turn::Days;
+use crate::extraction::{Stretch, asked_times};
+
+/// How much a moment agrees with the day that is asked about, and with the year. What is between
+/// them counts by how long it is: a longer stretch has more in it by chance. Calendar dates count
+/// the same.
+const OF_DAY: f64 = 1.0;
+const OF_YEAR: f64 = 0.2;
+const DAYS_OF_YEAR: f64 = 365.0;
+/// Days are those of UTC, and whoever asks may count others: what is at most so far away counts in
+/// part.
+const NEAR: SignedDuration = SignedDuration::from_hours(24);
+const OF_NEAR: f64 = 0.5;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Times(Vec<Stretch>);
+
+impl Times {
+    pub(super) fn of(query: &str, seen_from: Timestamp) -> Self {
+        Self(asked_times(query, seen_from))
+    }
+
+    /// Adds a stretch, unless it is there or holds nothing.
+    pub(super) fn add(&mut self, stretch: Stretch) {
+        if stretch.0 < stretch.1 && !self.0.contains(&stretch) {
+            self.0.push(stretch);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn stretches(&self) -> &[Stretch] {
+        &self.0
+    }
+
+    /// As whole days.
+    pub(super) fn days(&self) -> impl Iterator<Item = Days> {
+        let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
+        self.0.iter().map(move |(from, to)| (day(*from), day(*to)))
+    }
+
+    /// How well a moment agrees with what is asked about, 0 to 1.
+    pub(super) fn agreement(&self, at: Timestamp) -> f64 {
+        self.0.iter().map(|stretch| agreement(*stretch, at)).fold(0.0, f64::max)
+    }
+}
+
+fn agreement((from, to): Stretch, at: Timestamp) -> f64 {
+    let early = from.duration_since(at);
+    let late = at.duration_since(to);
+    let share = if at >= from && at < to {
+        1.0
+    } else if early.max(late) <= NEAR {
+        OF_NEAR
+    } else {
+        return 0.0;
+    };
+    let days = to.duration_since(from).as_secs_f64() / 86_400.0;
+    let breadth = days.max(1.0).ln() / DAYS_OF_YEAR.ln();
+    share * (OF_DAY - (OF_DAY - OF_YEAR) * breadth).max(OF_YEAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = "2026-03-01T12:00:00Z";
+
+    fn agreement(question: &str, at: &str) -> f64 {
+        Times::of(question, ASKED.parse().unwrap()).agreement(at.parse().unwrap())
+    }
+
+    #[test]
+    fn moments_agree_with_the_time_that_is_asked_about() {
+        let day = agreement("what happened yesterday?", "2026-02-28T09:00:00Z");
+        let week = agreement("what happened last week?", "2026-02-18T09:00:00Z");
+        let month = agreement("what happened last month?", "2026-02-18T09:00:00Z");
+        let year = agreement("what happened last year?", "2025-02-18T09:00:00Z");
+        assert!((day - 1.0).abs() < 1e-9 && (year - 0.2).abs() < 1e-9, "{day} {year}");
+        assert!(day > week && week > month && month > year, "{week} {month}");
+        for other in ["2026-02-26T09:00:00Z", "2026-03-03T09:00:00Z", "2023-02-28T09:00:00Z"] {
+            assert!(agreement("what happened yesterday?", other).abs() < 1e-9, "{other}");
+        }
+        assert!(agreement("what happened?", "2026-02-28T09:00:00Z").abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_days_beside_it_count_in_part() {
+        for beside in ["2026-02-27T09:00:00Z", "2026-03-01T09:00:00Z"] {
+            let near = agreement("what happened yesterday?", beside);
+            assert!((near - OF_NEAR).abs() < 1e-9, "{beside} {near}");
+        }
+    }
+
+    #[test]
+    fn what_is_added_counts_as_well_and_once() {
+        let (from, to) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z");
+        let (from, to): (Timestamp, Timestamp) = (from.parse().unwrap(), to.parse().unwrap());
+        let mut times = Times::default();
+        times.add((to, from));
+        assert!(times.is_empty(), "it ends before it begins");
+        times.add((from, to));
+        times.add((from, to));
+        assert_eq!(times.stretches(), [(from, to)]);
+        assert!((times.agreement(from) - 1.0).abs() < 1e-9);
+    }
+}
