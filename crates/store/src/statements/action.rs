@@ -50,14 +50,14 @@ macro_rules! ordered {
 /// The first actions of both kinds, those that are grouped and those that are not yet: each has
 /// indexes of its own.
 macro_rules! first_of_both {
-    ($which:literal) => {
+    ($ungrouped:literal, $grouped:literal) => {
         concat!(
             "SELECT ",
             columns!(),
             " FROM (",
-            first!("a.sequence_id IS NULL", $which),
+            first!("a.sequence_id IS NULL", $ungrouped),
             " UNION ALL ",
-            first!("a.sequence_id IS NOT NULL", $which),
+            first!("a.sequence_id IS NOT NULL", $grouped),
             ") AS a",
             ordered!()
         )
@@ -82,7 +82,9 @@ macro_rules! first {
     };
 }
 
-pub(crate) static LIST: Statement = Statement::workspace("action.list", first_of_both!(""));
+/// Every session has a name, which is said so that the index that begins with it is taken.
+pub(crate) static LIST: Statement =
+    Statement::workspace("action.list", first_of_both!("a.session_id >= '' AND ", ""));
 
 pub(crate) static LIST_OF_SEQUENCE: Statement = Statement::workspace(
     "action.list_of_sequence",
@@ -95,8 +97,10 @@ pub(crate) static LIST_OF_SEQUENCE: Statement = Statement::workspace(
     ),
 );
 
-pub(crate) static LIST_OF_SESSION: Statement =
-    Statement::workspace("action.list_of_session", first_of_both!("a.session_id = $13 AND "));
+pub(crate) static LIST_OF_SESSION: Statement = Statement::workspace(
+    "action.list_of_session",
+    first_of_both!("a.session_id = $13 AND ", "a.session_id = $13 AND "),
+);
 
 pub(crate) static LIST_OF_NODE: Statement = Statement::workspace(
     "action.list_of_node",
