@@ -75,8 +75,9 @@ impl Feature {
         Self::Statement,
         Self::Passage,
     ];
-    /// Those that turns are weighed by. Where a model guessed, its two come to these and to those of
-    /// memories.
+    /// Those of what a model guessed; where one did, they come to those of turns and of memories.
+    pub const GUESSED: [Self; 2] = [Self::Statement, Self::Passage];
+    /// Those that turns are weighed by.
     pub const OF_TURNS: &[Self] = Self::ALL.split_at(16).0;
     /// Those that memories are weighed by.
     pub const OF_MEMORIES: [Self; 6] =

@@ -192,12 +192,11 @@ async fn measure_captures(
     args: &TelemetryArgs,
 ) -> Result<Captures> {
     output::note("Capturing one at a time");
-    let bare = match &args.store {
-        Some(url) => BareInserts::database(url, who.workspace_id.0).await?,
-        None => {
-            let path = stage.dir.path().join("bare.db");
-            tokio::task::block_in_place(|| BareInserts::embedded(&path, args.actions))?
-        }
+    let bare = if let Some(url) = &args.store {
+        BareInserts::database(url, who.workspace_id.0).await?
+    } else {
+        let path = stage.dir.path().join("bare.db");
+        tokio::task::block_in_place(|| BareInserts::embedded(&path, args.actions))?
     };
     let served = stage.serve_for(token, args.store.as_deref()).await?;
     let measured = async {
