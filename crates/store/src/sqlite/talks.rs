@@ -11,8 +11,8 @@ use mnemic_core::recall::Spoken;
 use super::row_ref::RowRef;
 use crate::Fields as _;
 
-/// About what a turn takes besides its text: itself and its two places.
-const TURN_BYTES: usize = 224;
+/// About what a turn takes besides its text: itself, its two places, and what it tells.
+const TURN_BYTES: usize = 320;
 
 #[derive(Default)]
 pub(super) struct Talks {
@@ -27,14 +27,10 @@ impl Talks {
     pub(super) fn put(&mut self, row: &RowRef<'_>) -> Result<()> {
         let id = TurnId(row.uuid("id")?);
         self.remove(id);
-        let spoken = Arc::new(Spoken {
-            id,
-            conversation_id: self.conversation(row.text("topic")?),
-            index: row.int("place")?,
-            speaker: row.opt_text("speaker")?.map(|name| self.speaker(name)),
-            content: row.text("content")?.into(),
-            at: row.time("created_at")?,
-        });
+        let place = (self.conversation(row.text("topic")?), row.int("place")?);
+        let speaker = row.opt_text("speaker")?.map(|name| self.speaker(name));
+        let (content, at) = (row.text("content")?.into(), row.time("created_at")?);
+        let spoken = Arc::new(Spoken::new(id, place, speaker, content, at));
         self.text_bytes += spoken.content.len();
         let talk = self.conversations.entry(spoken.conversation_id.clone()).or_default();
         talk.insert(spoken.index, spoken.clone());

@@ -166,14 +166,10 @@ pub(crate) fn list(
 }
 
 pub(crate) fn spoken_from_row(row: &Row) -> Result<Spoken> {
-    Ok(Spoken {
-        id: TurnId(row.uuid("id")?),
-        conversation_id: row.text("conversation_id")?.into(),
-        index: row.int("place")?,
-        speaker: row.opt_text("speaker")?.map(Into::into),
-        content: row.text("content")?.into(),
-        at: row.time("at")?,
-    })
+    let place = (row.text("conversation_id")?.into(), row.int("place")?);
+    let speaker = row.opt_text("speaker")?.map(Into::into);
+    let (id, content) = (TurnId(row.uuid("id")?), row.text("content")?.into());
+    Ok(Spoken::new(id, place, speaker, content, row.time("at")?))
 }
 
 pub(crate) fn add(new: &Turn) -> Step {

@@ -30,8 +30,8 @@ pub(in crate::recall) struct Clue {
     pub speaker: Option<String>,
     pub dates: Dates,
     pub asks_when: bool,
-    /// Words by which speakers are called, in lower case.
-    callings: Vec<String>,
+    /// Words by which speakers are called, as names are compared.
+    pub callings: Vec<String>,
 }
 
 impl Clue {
@@ -61,12 +61,6 @@ impl Clue {
     /// The same, with the times that the question asks about seen from when it is asked.
     pub(super) fn with(self, times: Times) -> Self {
         Self { dates: self.dates.with(times), ..self }
-    }
-
-    /// Whether a word, perhaps with what stands behind it, calls somebody who speaks.
-    pub(super) fn is_name_of_speaker(&self, word: &str) -> bool {
-        let name: String = word.chars().take_while(|c| c.is_alphanumeric()).collect();
-        self.callings.contains(&fold_name(&name))
     }
 
     /// Whether a turn was said by the one speaker that the question names.

@@ -144,21 +144,21 @@ impl Dates {
     }
 
     /// How much what a text tells of is in the time that the question names, 0 to 1.
-    pub(super) fn agreement_spoken(&self, spoken: impl FnOnce() -> Vec<Days>) -> f64 {
+    pub(super) fn agreement_spoken<'t>(&self, told: impl FnOnce() -> &'t [Days]) -> f64 {
         if self.months.is_empty() && self.years.is_empty() && self.times.is_empty() {
             return 0.0;
         }
-        let best = |told: Days| {
+        let best = |&told: &Days| {
             let named = self.days(&[told.0.year(), told.1.year()]);
             let named = named.into_iter().chain(self.times.days());
             named.map(|named| in_common(told, named)).fold(0.0, f64::max)
         };
-        spoken().into_iter().map(best).fold(0.0, f64::max)
+        told().iter().map(best).fold(0.0, f64::max)
     }
 
     /// How much of what the question names a moment agrees with, 0 to 1.
     pub(super) fn agreement(&self, at: Timestamp) -> f64 {
-        if self.months.is_empty() && self.years.is_empty() {
+        if self.months.is_empty() && self.years.is_empty() && self.times.is_empty() {
             return 0.0;
         }
         let date = at.to_zoned(TimeZone::UTC).date();
@@ -257,8 +257,10 @@ mod tests {
     #[test]
     fn what_is_told_is_compared_with_what_is_asked() {
         let at = "2023-05-08T13:56:00Z".parse().unwrap();
-        let agreement =
-            |query: &str, text: &str| Dates::of(query).agreement_spoken(|| spoken(text, at));
+        let agreement = |query: &str, text: &str| {
+            let told = spoken(text, at);
+            Dates::of(query).agreement_spoken(|| &told)
+        };
         assert!((agreement("on 7 May 2023", "I went there yesterday.") - 1.0).abs() < 1e-9);
         let week = agreement("in May", "I went there last week.");
         assert!(week > 0.3 && week < 0.6, "{week}");
@@ -280,13 +282,19 @@ mod tests {
             (last.parse().unwrap(), before.parse().unwrap());
         assert!(seen.agreement(last) > seen.agreement(before), "the last March goes first");
         assert!((seen.agreement(before) - plain.agreement(before)).abs() < 1e-9);
-        let told = |text: &str| seen.agreement_spoken(|| spoken(text, last));
+        let told = |text: &str| {
+            let told = spoken(text, last);
+            seen.agreement_spoken(|| &told)
+        };
         assert!((told("We leave on Sunday, 1 March 2026.") - 31f64.sqrt().recip()).abs() < 1e-9);
         let found = seen.stretches([last].into_iter());
         assert_eq!(found.len(), 1, "both name the same stretch: {found:?}");
         let week = Dates::of("last week").with(Times::of("last week", asked.parse().unwrap()));
-        assert_eq!(week.stretches(std::iter::empty()).len(), 1);
-        let agreed = week.agreement_spoken(|| spoken("I saw her on 2026-05-26.", last));
+        let found = week.stretches(std::iter::empty());
+        assert_eq!(found.len(), 1);
+        assert!(week.agreement(found[0].0) > 0.5 && week.agreement(last).abs() < 1e-9);
+        let told = spoken("I saw her on 2026-05-26.", last);
+        let agreed = week.agreement_spoken(|| &told);
         assert!(agreed > 0.3, "{agreed}");
     }
 

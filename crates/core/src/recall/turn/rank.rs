@@ -9,7 +9,6 @@
 use std::sync::Arc;
 
 use super::clue::Clue;
-use super::dates::{speaks_of_time, spoken};
 use super::spoken::Spoken;
 use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
 use crate::recall::evidence::Shares;
@@ -155,22 +154,23 @@ fn features(
 ) -> Vec<(Feature, f64)> {
     let (turn, window) = (&candidates.turns[own], Window { places, own });
     let is = |it: bool| if it { 1.0 } else { 0.0 };
-    let asks = |turn: &Spoken| turn.content.trim_end().ends_with('?');
+    let traits = turn.traits();
     let mut features = Vec::with_capacity(Feature::OF_TURNS.len());
     features.extend([
         (Feature::Speaker, is(clue.is_speaker(turn.speaker.as_deref()))),
         (Feature::Date, clue.dates.agreement(turn.at)),
-        (Feature::SpokenDate, clue.dates.agreement_spoken(|| spoken(&turn.content, turn.at))),
-        (Feature::TimeWord, is(clue.asks_when && speaks_of_time(&turn.content))),
-        (Feature::Name, is(names_something(&turn.content, clue))),
-        (Feature::Question, is(asks(turn))),
-        (Feature::Length, (turn.content.split_whitespace().count() as f64).ln_1p()),
+        (Feature::SpokenDate, clue.dates.agreement_spoken(|| turn.told())),
+        (Feature::TimeWord, is(clue.asks_when && traits.says_when)),
+        (Feature::Name, is(traits.names_other_than(&clue.callings))),
+        (Feature::Question, is(traits.asks)),
+        (Feature::Length, (traits.words as f64).ln_1p()),
     ]);
     if let Some(words) = words {
         features.push((Feature::Words, words_within(words, &window, 0)));
         features.push((Feature::WordsAround, words_within(words, &window, REACH)));
         features.push((Feature::WordsWide, words_within(words, &window, WIDE)));
-        let asked = window.before().filter(|it| asks(&candidates.turns[it.own]) && !asks(turn));
+        let asked = window.before().filter(|_| !traits.asks);
+        let asked = asked.filter(|it| candidates.turns[it.own].traits().asks);
         features.push((Feature::Answer, asked.map_or(0.0, |asked| words_within(words, &asked, 0))));
     }
     if let Some(cosines) = candidates.cosines {
@@ -194,24 +194,6 @@ fn of_pieces(candidates: &Candidates<'_>, window: &Window<'_>) -> Vec<(Feature, 
     ]
 }
 
-/// Whether a word inside a sentence begins with a capital, other than the names of those who speak.
-fn names_something(text: &str, clue: &Clue) -> bool {
-    let mut inside = false;
-    for word in text.split_whitespace() {
-        let bare = word.trim_start_matches(['"', '“', '\'', '(']);
-        let mut letters = bare.chars();
-        let capital = letters.next().is_some_and(char::is_uppercase)
-            && letters.next().is_some_and(char::is_alphabetic);
-        if inside && capital && !clue.is_name_of_speaker(bare) {
-            return true;
-        }
-        inside = word.ends_with(|c: char| {
-            c.is_lowercase() || c.is_ascii_digit() || matches!(c, ',' | ';' | ':' | ')')
-        });
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -223,14 +205,10 @@ mod tests {
     use crate::recall::{Factors, Held};
 
     fn turn(index: i64, minutes: i64, speaker: &str, content: &str) -> Arc<Spoken> {
-        Arc::new(Spoken {
-            id: TurnId(Uuid::from_u128(index.unsigned_abs().into())),
-            conversation_id: "c".into(),
-            index,
-            speaker: Some(speaker.into()),
-            content: content.into(),
-            at: Timestamp::from_second(60 * minutes).unwrap(),
-        })
+        let id = TurnId(Uuid::from_u128(index.unsigned_abs().into()));
+        let at = Timestamp::from_second(60 * minutes).unwrap();
+        let (place, speaker) = (("c".into(), index), Some(speaker.into()));
+        Arc::new(Spoken::new(id, place, speaker, content.into(), at))
     }
 
     fn evidence(counts: &[u32]) -> WordEvidence {
