@@ -1,6 +1,7 @@
-//! The inner loops over vectors, in a portable form and for AVX2.
+//! The inner loops over vectors, in a portable form and for AVX2, and those that count bits for
+//! AVX-512.
 //!
-//! The processor is asked once per call, not per row: each kernel works on many rows. Both forms
+//! The processor is asked once per call, not per row: each kernel works on many rows. All forms
 //! give the same bits, which the tests hold them to, so a result does not depend on the machine.
 //! On other processors (NEON, for one) the compiler vectorises the portable form.
 
@@ -10,6 +11,12 @@
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
+}
+
+/// Whether those compiled for counting bits with AVX-512 may be called.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    has_avx2() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq")
 }
 
 /// Calls the AVX2 form where it may be called, else the portable one.
@@ -69,6 +76,11 @@ pub(crate) fn fewest_differences(
     row_words: usize,
     fewest: &mut [u32],
 ) {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the function needs AVX2, POPCNT, AVX512F and VPOPCNTDQ, all just detected.
+        return unsafe { avx512::fewest_differences(query, text, row_words, fewest) };
+    }
     dispatch!(
         fewest_differences_body(query, text, row_words, fewest),
         avx2::fewest_differences(query, text, row_words, fewest)
@@ -153,6 +165,11 @@ pub(crate) struct Hamming<'a> {
 impl Hamming<'_> {
     /// Adds (distance, slot) of the rows whose bit is set in `mask`. `rows` starts at slot `first`.
     pub(crate) fn scan(&self, rows: &[u64], mask: &[u64], first: u32, out: &mut Vec<(u32, u32)>) {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx512() {
+            // SAFETY: the function needs AVX2, POPCNT, AVX512F and VPOPCNTDQ, all just detected.
+            return unsafe { avx512::hamming(self, rows, mask, first, out) };
+        }
         dispatch!(
             hamming_body(self, rows, mask, first, out),
             avx2::hamming(self, rows, mask, first, out)
@@ -338,6 +355,93 @@ mod avx2 {
             out[index / 8] |= u64::from(greater.cast_unsigned()) << (index % 8 * 8);
         }
         super::signs_body(row, factor, mean, out, rows.len() * 8);
+    }
+}
+
+/// Rows of at most eight words fit into one register, and are counted there. Longer ones are left to
+/// the compiler.
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::Hamming;
+    use std::arch::x86_64::{
+        __m512i, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_reduce_add_epi64,
+        _mm512_xor_si512,
+    };
+
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    pub(super) fn hamming(
+        search: &Hamming<'_>,
+        rows: &[u64],
+        mask: &[u64],
+        first: u32,
+        out: &mut Vec<(u32, u32)>,
+    ) {
+        match search.query.len() {
+            4 => hamming_sized::<4>(search, rows, mask, first, out),
+            6 => hamming_sized::<6>(search, rows, mask, first, out),
+            8 => hamming_sized::<8>(search, rows, mask, first, out),
+            _ => super::hamming_body(search, rows, mask, first, out),
+        }
+    }
+
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    fn hamming_sized<const WORDS: usize>(
+        search: &Hamming<'_>,
+        rows: &[u64],
+        mask: &[u64],
+        first: u32,
+        out: &mut Vec<(u32, u32)>,
+    ) {
+        let Some(query) = search.query.first_chunk::<WORDS>() else { return };
+        let (query, rows) = (load(query), rows.as_chunks::<WORDS>().0);
+        super::hamming_groups(search.limit, rows, mask, first, out, |row| differing(query, row));
+    }
+
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    pub(super) fn fewest_differences(
+        query: &[u64],
+        text: &[u64],
+        row_words: usize,
+        fewest: &mut [u32],
+    ) {
+        match row_words {
+            4 => fewest_differences_sized::<4>(query, text, fewest),
+            6 => fewest_differences_sized::<6>(query, text, fewest),
+            8 => fewest_differences_sized::<8>(query, text, fewest),
+            _ => super::fewest_differences_body(query, text, row_words, fewest),
+        }
+    }
+
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    fn fewest_differences_sized<const WORDS: usize>(
+        query: &[u64],
+        text: &[u64],
+        fewest: &mut [u32],
+    ) {
+        for (asked, fewest) in query.as_chunks::<WORDS>().0.iter().zip(fewest) {
+            let asked = load(asked);
+            for row in text.as_chunks::<WORDS>().0 {
+                *fewest = differing(asked, row).min(*fewest);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    fn load<const WORDS: usize>(row: &[u64; WORDS]) -> __m512i {
+        let lanes = const {
+            assert!(WORDS >= 1 && WORDS <= 8);
+            u8::MAX >> (8 - WORDS)
+        };
+        // SAFETY: of the eight values only the first `WORDS` are read, and the row has as many; the
+        // load needs no alignment.
+        unsafe { _mm512_maskz_loadu_epi64(lanes, row.as_ptr().cast()) }
+    }
+
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more than 512 bits")]
+    fn differing<const WORDS: usize>(asked: __m512i, row: &[u64; WORDS]) -> u32 {
+        let bits = _mm512_popcnt_epi64(_mm512_xor_si512(asked, load(row)));
+        _mm512_reduce_add_epi64(bits).cast_unsigned() as u32
     }
 }
 
