@@ -13,7 +13,7 @@ use super::{Pair, Pattern, ShownPattern, block};
 use crate::Mnemic;
 use crate::error::{Error, Result};
 use crate::node::{MEMORY, Record};
-use crate::principal::{Principal, Scope, refuse};
+use crate::principal::{Principal, refuse};
 use crate::text::{check_name, check_optional_name};
 
 /// More than this would not be read.
@@ -120,27 +120,45 @@ impl Mnemic {
     ) -> Result<Vec<ShownPattern>> {
         let wishes = self.pattern_wishes(principal, injection).await?;
         let now = self.clock.now();
-        self.choose(principal.scope(), &wishes, |it| injection.takes(it, percent, now)).await
+        let found = self.store.find_live_patterns(principal.scope(), &wishes).await?;
+        Ok(chosen(found, now, |it| injection.takes(it, percent, now)))
     }
 
-    /// What concerns a question: patterns of the actions and types that it names, and warnings
-    /// about the nodes that it is about.
-    pub(crate) async fn patterns_about(
+    /// Live patterns of the actions and types that a question names.
+    pub(crate) async fn patterns_named(
         &self,
         principal: &Principal,
         question: &str,
-        node_ids: Vec<Uuid>,
-    ) -> Result<Vec<ShownPattern>> {
+    ) -> Result<Vec<Pattern>> {
         if refuse(principal, READ.action).is_some() {
             return Ok(vec![]);
         }
         let names = names(question);
-        let about = Injection { node_ids, ..Injection::default() };
-        let mut wishes = self.pattern_wishes(principal, &about).await?;
-        wishes.extend(names.iter().map(|name| PatternWish::Action((*name).to_owned())));
-        wishes.extend(names.iter().map(|name| PatternWish::NodeType((*name).to_owned())));
+        let actions = names.iter().map(|name| PatternWish::Action((*name).to_owned()));
+        let types = names.iter().map(|name| PatternWish::NodeType((*name).to_owned()));
+        let wishes: Vec<_> = actions.chain(types).collect();
+        self.store.find_live_patterns(principal.scope(), &wishes).await
+    }
+
+    /// What concerns a question: of the patterns that it names, and of those of the nodes that it is
+    /// about, the warnings, what is annotated, and what it names itself.
+    pub(crate) async fn patterns_about(
+        &self,
+        principal: &Principal,
+        question: &str,
+        mut found: Vec<Pattern>,
+        node_ids: Vec<Uuid>,
+    ) -> Result<Vec<ShownPattern>> {
+        if !node_ids.is_empty() && refuse(principal, READ.action).is_none() {
+            let about = Injection { node_ids, ..Injection::default() };
+            let wishes = self.pattern_wishes(principal, &about).await?;
+            found.extend(self.store.find_live_patterns(principal.scope(), &wishes).await?);
+        }
+        if found.is_empty() {
+            return Ok(vec![]);
+        }
         let percent = self.own_workspace(principal).await?.settings.telemetry.confidence_percent;
-        let now = self.clock.now();
+        let (names, now) = (names(question), self.clock.now());
         let is_named = |it: &Pattern| {
             let node_type = it.key.node_type.as_deref().unwrap_or_default();
             names.contains(it.key.action_type.as_str()) || names.contains(node_type)
@@ -148,42 +166,7 @@ impl Mnemic {
         let takes = |it: &Pattern| {
             it.is_told(percent, now) && (it.is_warning() || it.is_annotated() || is_named(it))
         };
-        self.choose(principal.scope(), &wishes, takes).await
-    }
-
-    /// Failures first, the surest first of each.
-    async fn choose(
-        &self,
-        scope: Scope,
-        wishes: &[PatternWish],
-        takes: impl Fn(&Pattern) -> bool,
-    ) -> Result<Vec<ShownPattern>> {
-        let found = self.store.find_live_patterns(scope, wishes).await?;
-        let (now, mut met) = (self.clock.now(), HashSet::new());
-        let told = found.into_iter().filter(takes).filter(|pattern| met.insert(pattern.id));
-        let mut told: Vec<_> = told.map(|pattern| ShownPattern::new(pattern, now)).collect();
-        told.sort_by(|a, b| {
-            let failures = b.pattern.is_warning().cmp(&a.pattern.is_warning());
-            failures
-                .then_with(|| b.confidence.total_cmp(&a.confidence))
-                .then_with(|| b.pattern.share.samples.cmp(&a.pattern.share.samples))
-                .then_with(|| a.pattern.key.cmp(&b.pattern.key))
-        });
-        // That the same also succeeds at times would only blur the warning.
-        let pair = |it: &ShownPattern| {
-            (it.pattern.key.action_type.clone(), it.pattern.key.node_type.clone())
-        };
-        let mut warned = HashSet::new();
-        told.retain(|it| {
-            let (warns, pair) = (it.pattern.is_warning(), pair(it));
-            if warns {
-                warned.insert(pair);
-                return true;
-            }
-            it.pattern.is_annotated() || !warned.contains(&pair)
-        });
-        told.truncate(TOLD_MAX);
-        Ok(told)
+        Ok(chosen(found, now, takes))
     }
 
     async fn pattern_wishes(
@@ -219,6 +202,38 @@ impl Mnemic {
         wishes.retain(|wish| met.insert(wish.clone()));
         Ok(wishes)
     }
+}
+
+/// Failures first, the surest first of each.
+fn chosen(
+    found: Vec<Pattern>,
+    now: Timestamp,
+    takes: impl Fn(&Pattern) -> bool,
+) -> Vec<ShownPattern> {
+    let mut met = HashSet::new();
+    let told = found.into_iter().filter(takes).filter(|pattern| met.insert(pattern.id));
+    let mut told: Vec<_> = told.map(|pattern| ShownPattern::new(pattern, now)).collect();
+    told.sort_by(|a, b| {
+        let failures = b.pattern.is_warning().cmp(&a.pattern.is_warning());
+        failures
+            .then_with(|| b.confidence.total_cmp(&a.confidence))
+            .then_with(|| b.pattern.share.samples.cmp(&a.pattern.share.samples))
+            .then_with(|| a.pattern.key.cmp(&b.pattern.key))
+    });
+    // That the same also succeeds at times would only blur the warning.
+    let pair =
+        |it: &ShownPattern| (it.pattern.key.action_type.clone(), it.pattern.key.node_type.clone());
+    let mut warned = HashSet::new();
+    told.retain(|it| {
+        let (warns, pair) = (it.pattern.is_warning(), pair(it));
+        if warns {
+            warned.insert(pair);
+            return true;
+        }
+        it.pattern.is_annotated() || !warned.contains(&pair)
+    });
+    told.truncate(TOLD_MAX);
+    told
 }
 
 /// The words of a question that could be names of actions or types.

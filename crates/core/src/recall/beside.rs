@@ -9,7 +9,7 @@ use crate::Mnemic;
 use crate::error::{Code, Error, Result};
 use crate::goal::{Goal, GoalFilter, GoalStatus};
 use crate::page::PageRequest;
-use crate::pattern::ShownPattern;
+use crate::pattern::{Pattern, ShownPattern};
 use crate::policy::{Policy, PolicyFilter};
 use crate::principal::Principal;
 use crate::profile::UserProfile;
@@ -92,17 +92,26 @@ impl Mnemic {
         Always { strategies, goals, policies, user }
     }
 
+    /// Patterns of what the query names, which need not wait for what it is about.
+    pub(super) async fn patterns_ahead(&self, quest: &Quest<'_>) -> Result<Vec<Pattern>> {
+        if !quest.request.includes(Part::Patterns) {
+            return Ok(vec![]);
+        }
+        self.patterns_named(quest.principal, &quest.request.query).await
+    }
+
     /// What tends to happen when agents act on what the query is about.
     pub(super) async fn patterns_beside(
         &self,
         quest: &Quest<'_>,
+        named: Result<Vec<Pattern>>,
         entities: &[Entity],
     ) -> Result<Vec<ShownPattern>> {
         if !quest.request.includes(Part::Patterns) {
             return Ok(vec![]);
         }
         let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
-        self.patterns_about(quest.principal, &quest.request.query, nodes).await
+        self.patterns_about(quest.principal, &quest.request.query, named?, nodes).await
     }
 
     /// What is known of a user, or else of the one that the caller's token speaks for.

@@ -208,8 +208,9 @@ impl Mnemic {
 
     /// Memories, found and weighed, and patterns of what the query is about.
     async fn by_memories(&self, quest: &Quest<'_>) -> Memories {
-        let searches = self.search_memories(quest).await;
-        let patterns = self.patterns_beside(quest, &searches.entities);
+        let (searches, named) =
+            tokio::join!(self.search_memories(quest), self.patterns_ahead(quest));
+        let patterns = self.patterns_beside(quest, named, &searches.entities);
         let (weighed, patterns) = tokio::join!(self.weigh(quest, &searches), patterns);
         Memories { searches, weighed, patterns }
     }
