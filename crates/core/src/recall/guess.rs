@@ -58,10 +58,11 @@ impl Guess {
         format!("{} {}", self.statement, self.keywords.join(" "))
     }
 
-    /// Adds the time that it asks about; what has no end goes on until now.
+    /// Adds the time that it asks about. What has no end goes on until now; what has no begin is
+    /// so long that it says nothing.
     pub(super) fn add_to(&self, times: &mut Times, now: Timestamp) {
-        if self.since.is_some() || self.until.is_some() {
-            times.add((self.since.unwrap_or(Timestamp::MIN), self.until.unwrap_or(now)));
+        if let Some(since) = self.since {
+            times.add((since, self.until.unwrap_or(now)));
         }
     }
 }
@@ -229,10 +230,12 @@ mod tests {
         let mut times = Times::default();
         guess.add_to(&mut times, NOW.parse().unwrap());
         assert_eq!(times.stretches(), [(guess.since.unwrap(), guess.until.unwrap())]);
-        let none = Guess { since: None, until: None, ..guess.clone() };
         let mut times = Times::default();
-        none.add_to(&mut times, NOW.parse().unwrap());
-        assert!(times.is_empty());
+        for until in [None, guess.until] {
+            let endless = Guess { since: None, until, ..guess.clone() };
+            endless.add_to(&mut times, NOW.parse().unwrap());
+            assert!(times.is_empty(), "{until:?}");
+        }
         let open = Guess { until: None, ..guess };
         open.add_to(&mut times, NOW.parse().unwrap());
         assert_eq!(times.stretches()[0].1, NOW.parse().unwrap());
