@@ -32,9 +32,10 @@ pub trait SearchEngine: Engine {
         limit: usize,
     ) -> Result<Vec<Hit>>;
 
-    /// One kind of items, with true cosines as scores, at least for the first ranks. `stamp` is the model that made
-    /// the query: vectors of two models are never compared, so where another one's are searched,
-    /// the answer is [`Code::ModelUnavailable`](mnemic_core::Code::ModelUnavailable).
+    /// One kind of items, with cosines as scores: true ones, where at most 30 are asked for, else to
+    /// within what quantising costs. `stamp` is the model that made the query: vectors of two models
+    /// are never compared, so where another one's are searched, the answer is
+    /// [`Code::ModelUnavailable`](mnemic_core::Code::ModelUnavailable).
     async fn search_vectors(
         &self,
         scope: Scope,

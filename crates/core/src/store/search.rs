@@ -31,8 +31,9 @@ pub trait Search {
         filter: &SearchFilter,
         limit: usize,
     ) -> Result<Vec<Hit>>;
-    /// One kind of items by meaning, best first, with true cosines as scores. `stamp` is the model that made the
-    /// query; where the vectors of another one are searched, it is `Code::ModelUnavailable`.
+    /// One kind of items by meaning, best first. Scores are cosines: true ones, where no more are
+    /// asked for than an answer has, else to within what quantising costs. `stamp` is the model that
+    /// made the query; where the vectors of another one are searched, it is `Code::ModelUnavailable`.
     async fn search_vectors(
         &self,
         scope: Scope,

@@ -41,8 +41,17 @@ impl Talks {
     pub(super) fn remove(&mut self, id: TurnId) {
         let Some(spoken) = self.turns.remove(&id) else { return };
         self.text_bytes -= spoken.content.len();
+        // Held by this one and the list of names alone: who has nothing left to say is forgotten.
+        if let Some(name) = &spoken.speaker
+            && Arc::strong_count(name) <= 2
+        {
+            self.speakers.remove(name);
+        }
         if let Some(talk) = self.conversations.get_mut(&spoken.conversation_id) {
-            talk.remove(&spoken.index);
+            // Another one may have taken its place before this was told.
+            if talk.get(&spoken.index).is_some_and(|it| it.id == id) {
+                talk.remove(&spoken.index);
+            }
             if talk.is_empty() {
                 self.conversations.remove(&spoken.conversation_id);
             }
