@@ -1,11 +1,13 @@
 //! The inner loops over vectors, in a portable form and for AVX2, and those that count bits for
-//! AVX-512.
+//! AVX-512, too.
 //!
 //! The processor is asked once per call, not per row: each kernel works on many rows. All forms
 //! give the same bits, which the tests hold them to, so a result does not depend on the machine.
 //! On other processors (NEON, for one) the compiler vectorises the portable form.
 
 #![expect(unsafe_code, reason = "SIMD loads and calls to functions for detected processors")]
+
+use crate::side::SIDE;
 
 /// Whether the functions compiled for AVX2 may be called.
 #[cfg(target_arch = "x86_64")]
@@ -28,6 +30,18 @@ macro_rules! dispatch {
             return unsafe { $avx2 };
         }
         $portable
+    }};
+}
+
+/// Calls the widest form that may be called of what counts bits.
+macro_rules! dispatch_bits {
+    ($body:ident, $name:ident, $($argument:expr),*) => {{
+        #[cfg(target_arch = "x86_64")]
+        if has_avx512() {
+            // SAFETY: the function needs AVX2, POPCNT, AVX512F and VPOPCNTDQ, all just detected.
+            return unsafe { avx512::$name($($argument),*) };
+        }
+        dispatch!($body($($argument),*), avx2::$name($($argument),*));
     }};
 }
 
@@ -69,55 +83,60 @@ fn products_body(a: &[f32], b: &[f32]) -> [f32; 3] {
 }
 
 /// Lowers each of `fewest` to the number of bits in which its row of `query` differs from the most
-/// similar row of `text`.
+/// similar row of `text`, whose rows stand side by side.
 pub(crate) fn fewest_differences(
     query: &[u64],
     text: &[u64],
     row_words: usize,
-    fewest: &mut [u32],
+    fewest: &mut [u64],
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx512() {
-        // SAFETY: the function needs AVX2, POPCNT, AVX512F and VPOPCNTDQ, all just detected.
-        return unsafe { avx512::fewest_differences(query, text, row_words, fewest) };
-    }
-    dispatch!(
-        fewest_differences_body(query, text, row_words, fewest),
-        avx2::fewest_differences(query, text, row_words, fewest)
-    );
+    dispatch_bits!(fewest_differences_body, fewest_differences, query, text, row_words, fewest);
 }
 
+/// The usual sizes get loops of fixed length, which the compiler unrolls.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn fewest_differences_body(query: &[u64], text: &[u64], row_words: usize, fewest: &mut [u32]) {
+fn fewest_differences_body(query: &[u64], text: &[u64], row_words: usize, fewest: &mut [u64]) {
     match row_words {
-        4 => fewest_differences_sized::<4>(query, text, fewest),
-        6 => fewest_differences_sized::<6>(query, text, fewest),
-        8 => fewest_differences_sized::<8>(query, text, fewest),
-        12 => fewest_differences_sized::<12>(query, text, fewest),
-        _ => {
-            for row in text.chunks_exact(row_words) {
-                for (asked, fewest) in query.chunks_exact(row_words).zip(&mut *fewest) {
-                    let bits = row.iter().zip(asked).map(|(a, b)| (a ^ b).count_ones());
-                    *fewest = bits.sum::<u32>().min(*fewest);
-                }
-            }
-        }
+        4 => fewest_in_blocks(query.as_chunks::<4>().0.iter(), text, fewest),
+        6 => fewest_in_blocks(query.as_chunks::<6>().0.iter(), text, fewest),
+        8 => fewest_in_blocks(query.as_chunks::<8>().0.iter(), text, fewest),
+        12 => fewest_in_blocks(query.as_chunks::<12>().0.iter(), text, fewest),
+        words => fewest_in_blocks(query.chunks_exact(words.max(1)), text, fewest),
     }
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn fewest_differences_sized<const WORDS: usize>(query: &[u64], text: &[u64], fewest: &mut [u32]) {
-    for (asked, fewest) in query.as_chunks::<WORDS>().0.iter().zip(fewest) {
-        for row in text.as_chunks::<WORDS>().0 {
-            let mut differing = 0;
-            for word in 0..WORDS {
-                differing += (asked[word] ^ row[word]).count_ones();
+fn fewest_in_blocks<'q, Q: AsRef<[u64]> + ?Sized + 'q>(
+    query: impl Iterator<Item = &'q Q>,
+    text: &[u64],
+    fewest: &mut [u64],
+) {
+    for (asked, fewest) in query.zip(fewest) {
+        let asked = asked.as_ref();
+        let mut least = [u64::MAX; SIDE];
+        for block in text.chunks_exact(asked.len() * SIDE) {
+            let differing = differences(asked, block);
+            for lane in 0..SIDE {
+                least[lane] = least[lane].min(differing[lane]);
             }
-            *fewest = differing.min(*fewest);
+        }
+        *fewest = least.into_iter().fold(*fewest, u64::min);
+    }
+}
+
+/// In how many bits a row differs from each of those of a block.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
+fn differences(row: &[u64], block: &[u64]) -> [u64; SIDE] {
+    let mut sums = [0; SIDE];
+    for (own, others) in row.iter().zip(block.as_chunks::<SIDE>().0) {
+        for lane in 0..SIDE {
+            sums[lane] += u64::from((own ^ others[lane]).count_ones());
         }
     }
+    sums
 }
 
 /// The products of a query with the rows of the given slots, into `out`. Rows that do not exist
@@ -165,15 +184,7 @@ pub(crate) struct Hamming<'a> {
 impl Hamming<'_> {
     /// Adds (distance, slot) of the rows whose bit is set in `mask`. `rows` starts at slot `first`.
     pub(crate) fn scan(&self, rows: &[u64], mask: &[u64], first: u32, out: &mut Vec<(u32, u32)>) {
-        #[cfg(target_arch = "x86_64")]
-        if has_avx512() {
-            // SAFETY: the function needs AVX2, POPCNT, AVX512F and VPOPCNTDQ, all just detected.
-            return unsafe { avx512::hamming(self, rows, mask, first, out) };
-        }
-        dispatch!(
-            hamming_body(self, rows, mask, first, out),
-            avx2::hamming(self, rows, mask, first, out)
-        );
+        dispatch_bits!(hamming_body, hamming, self, rows, mask, first, out);
     }
 }
 
@@ -277,7 +288,7 @@ mod avx2 {
         query: &[u64],
         text: &[u64],
         row_words: usize,
-        fewest: &mut [u32],
+        fewest: &mut [u64],
     ) {
         super::fewest_differences_body(query, text, row_words, fewest);
     }
@@ -397,33 +408,15 @@ mod avx512 {
         super::hamming_groups(search.limit, rows, mask, first, out, |row| differing(query, row));
     }
 
+    /// The compiler counts those of eight rows that stand side by side at once.
     #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
     pub(super) fn fewest_differences(
         query: &[u64],
         text: &[u64],
         row_words: usize,
-        fewest: &mut [u32],
+        fewest: &mut [u64],
     ) {
-        match row_words {
-            4 => fewest_differences_sized::<4>(query, text, fewest),
-            6 => fewest_differences_sized::<6>(query, text, fewest),
-            8 => fewest_differences_sized::<8>(query, text, fewest),
-            _ => super::fewest_differences_body(query, text, row_words, fewest),
-        }
-    }
-
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    fn fewest_differences_sized<const WORDS: usize>(
-        query: &[u64],
-        text: &[u64],
-        fewest: &mut [u32],
-    ) {
-        for (asked, fewest) in query.as_chunks::<WORDS>().0.iter().zip(fewest) {
-            let asked = load(asked);
-            for row in text.as_chunks::<WORDS>().0 {
-                *fewest = differing(asked, row).min(*fewest);
-            }
-        }
+        super::fewest_differences_body(query, text, row_words, fewest);
     }
 
     #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]

@@ -11,7 +11,7 @@ use crate::document::Hit;
 use crate::filter::Selection;
 use crate::index::Index;
 use crate::kernels::{self, Hamming};
-use crate::top::{Top, rank, unrank};
+use crate::top::{Best, rank, unrank};
 use crate::vectors::{SIGNS_FROM, Vectors, words};
 use std::borrow::Cow;
 
@@ -33,13 +33,13 @@ pub(crate) fn search(selection: &Selection<'_>, query: &[f32], k: usize) -> Vec<
         None => Cow::Borrowed(vectors.present()),
         Some(words) => words.iter().zip(vectors.present()).map(|(a, b)| a & b).collect(),
     };
-    let mut scan = Scan { vectors, query: &query, top: Top::new(selection.index.keys(), k) };
+    let mut scan = Scan { vectors, query: &query, best: Best::new(selection.index.keys(), k) };
     let shortlist = if bits::count(&mask) > SIGNS_FROM { scan.shortlist(&mask, k) } else { None };
     match shortlist {
         Some(slots) => scan.score(&slots),
         None => scan.score_all(&mask),
     }
-    let hits = scan.top.into_sorted();
+    let hits = scan.best.into_sorted();
     hits.map(|(score, key)| Hit { key, score: unrank(score) }).collect()
 }
 
@@ -93,7 +93,7 @@ impl Query {
 struct Scan<'a> {
     vectors: &'a Vectors,
     query: &'a Query,
-    top: Top<'a>,
+    best: Best<'a>,
 }
 
 impl Scan<'_> {
@@ -114,10 +114,12 @@ impl Scan<'_> {
     fn score(&mut self, slots: &[u32]) {
         let mut dots = Vec::with_capacity(slots.len());
         kernels::dots(&self.query.codes, self.vectors.codes(), slots, &mut dots);
-        for (&slot, dot) in slots.iter().zip(dots) {
-            let cosine = dot as f32 * (self.vectors.factors()[slot as usize] * self.query.factor);
-            self.top.offer(rank(cosine), slot);
-        }
+        let factors = self.vectors.factors();
+        let scored = slots.iter().zip(dots).map(|(&slot, dot)| {
+            let cosine = dot as f32 * (factors[slot as usize] * self.query.factor);
+            (rank(cosine), slot)
+        });
+        self.best.extend(scored);
     }
 
     /// The slots of the mask whose one-bit codes are nearest, ascending. None if there are no

@@ -9,6 +9,7 @@ use std::f32::consts::PI;
 use crate::document::Key;
 use crate::index::Index;
 use crate::kernels;
+use crate::side;
 
 const BITS: usize = u64::BITS as usize;
 const WORD_BYTES: usize = BITS / 8;
@@ -35,27 +36,58 @@ pub struct Likeness {
     pub pieces: usize,
 }
 
-/// Compares packed pieces of so many dimensions. Nothing, if the text has none or they are no
-/// such pieces.
-pub fn piece_likeness(query: &[u8], text: &[u8], dimensions: usize) -> Option<Likeness> {
-    compare(&words(query), &kept(text, dimensions)?, dimensions)
+/// A text's pieces as they are compared: side by side.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    words: Box<[u64]>,
+    pieces: usize,
 }
 
-/// A text's pieces as they are compared. Nothing, if it has none or they are no such pieces.
-fn kept(text: &[u8], dimensions: usize) -> Option<Box<[u64]>> {
-    let row_bytes = dimensions.div_ceil(BITS) * WORD_BYTES;
-    let whole = row_bytes > 0 && text.len().is_multiple_of(row_bytes);
-    (whole && !text.is_empty()).then(|| words(text))
+impl Kept {
+    /// Nothing, if there are none or they are no such pieces.
+    fn new(packed: &[u8], dimensions: usize) -> Option<Self> {
+        let row_words = dimensions.div_ceil(BITS);
+        let pieces = packed.len().checked_div(row_words * WORD_BYTES)?;
+        let whole = pieces * row_words * WORD_BYTES == packed.len();
+        (whole && pieces > 0)
+            .then(|| Self { words: side::from_rows(&words(packed), row_words), pieces })
+    }
 }
 
-fn compare(query: &[u64], text: &[u64], dimensions: usize) -> Option<Likeness> {
-    let row_words = dimensions.div_ceil(BITS);
-    let mut fewest = vec![u32::MAX; query.len().checked_div(row_words)?];
-    kernels::fewest_differences(query, text, row_words, &mut fewest);
+/// A query's pieces, to be compared with those of many texts.
+pub struct PieceQuery {
+    query: Box<[u64]>,
+    dimensions: usize,
+    /// About the cosine of two pieces that differ in so many bits.
+    cosines: Box<[f32]>,
+}
+
+impl PieceQuery {
+    /// Takes packed pieces of so many dimensions.
     #[expect(clippy::cast_precision_loss, reason = "so few bits are exact")]
-    let cosine = |differing: &u32| (PI * *differing as f32 / dimensions as f32).cos();
-    let nearest = fewest.iter().map(cosine).collect();
-    Some(Likeness { nearest, pieces: text.len() / row_words })
+    pub fn new(query: &[u8], dimensions: usize) -> Self {
+        let cosine = |differing: usize| (PI * differing as f32 / dimensions as f32).cos();
+        let cosines = (0..=dimensions).map(cosine).collect();
+        Self { query: words(query), dimensions, cosines }
+    }
+
+    /// How near it comes to a text's packed pieces. Nothing, if the text has none or they are no such
+    /// pieces.
+    pub fn likeness(&self, text: &[u8]) -> Option<Likeness> {
+        self.with(&Kept::new(text, self.dimensions)?)
+    }
+
+    fn with(&self, text: &Kept) -> Option<Likeness> {
+        let row_words = self.dimensions.div_ceil(BITS);
+        let mut fewest = vec![u64::MAX; self.query.len().checked_div(row_words)?];
+        kernels::fewest_differences(&self.query, &text.words, row_words, &mut fewest);
+        let cosine = |differing: u64| {
+            let differing = usize::try_from(differing).unwrap_or(usize::MAX);
+            self.cosines.get(differing).copied().unwrap_or(-1.0)
+        };
+        let nearest = fewest.into_iter().map(cosine).collect();
+        Some(Likeness { nearest, pieces: text.pieces })
+    }
 }
 
 /// The pieces of a document as an index holds them.
@@ -63,23 +95,22 @@ fn compare(query: &[u64], text: &[u64], dimensions: usize) -> Option<Likeness> {
 pub(crate) enum Pieces {
     #[default]
     None,
-    Here(Box<[u64]>),
+    Here(Kept),
     /// There are so many that they are left where they came from.
     Elsewhere,
 }
 
 impl Pieces {
     pub(crate) fn new(packed: &[u8], dimensions: usize) -> Self {
-        let row_bytes = dimensions.div_ceil(BITS) * WORD_BYTES;
-        match kept(packed, dimensions) {
+        match Kept::new(packed, dimensions) {
             None => Self::None,
-            Some(_) if packed.len() > PIECES_HELD_MAX * row_bytes => Self::Elsewhere,
-            Some(words) => Self::Here(words),
+            Some(kept) if kept.pieces > PIECES_HELD_MAX => Self::Elsewhere,
+            Some(kept) => Self::Here(kept),
         }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        if let Self::Here(words) = self { size_of_val(&**words) } else { 0 }
+        if let Self::Here(kept) = self { size_of_val(&*kept.words) } else { 0 }
     }
 }
 
@@ -95,11 +126,9 @@ pub enum Compared {
 impl Index {
     /// How near a query's packed pieces come to those of each of these documents.
     pub fn compare_pieces(&self, query: &[u8], keys: &[Key]) -> Vec<Compared> {
-        let (query, dimensions) = (words(query), self.dimensions().unwrap_or(0));
+        let query = PieceQuery::new(query, self.dimensions().unwrap_or(0));
         let of = |key: &Key| match self.pieces_of(key) {
-            Some(Pieces::Here(text)) => {
-                compare(&query, text, dimensions).map_or(Compared::None, Compared::Likeness)
-            }
+            Some(Pieces::Here(text)) => query.with(text).map_or(Compared::None, Compared::Likeness),
             Some(Pieces::Elsewhere) => Compared::Elsewhere,
             Some(Pieces::None) | None => Compared::None,
         };
@@ -128,7 +157,7 @@ mod tests {
 
     fn likeness(query: &[f32], text: &[f32]) -> Vec<f32> {
         let (query, text) = (pack_pieces(query, DIMENSIONS), pack_pieces(text, DIMENSIONS));
-        piece_likeness(&query, &text, DIMENSIONS).unwrap().nearest
+        PieceQuery::new(&query, DIMENSIONS).likeness(&text).unwrap().nearest
     }
 
     #[test]
@@ -152,7 +181,7 @@ mod tests {
         assert!(found[0] > 0.99 && found[2] > 0.99 && found[1] < 0.3, "{found:?}");
         let packed = pack_pieces(&pieces.concat(), DIMENSIONS);
         assert_eq!(packed.len(), 6 * DIMENSIONS / 8);
-        assert_eq!(piece_likeness(&packed, &packed, DIMENSIONS).unwrap().pieces, 6);
+        assert_eq!(PieceQuery::new(&packed, DIMENSIONS).likeness(&packed).unwrap().pieces, 6);
     }
 
     #[test]
@@ -169,7 +198,8 @@ mod tests {
             index.put(&document).unwrap();
         }
         let query = pack_pieces(&pieces[4], DIMENSIONS);
-        let near = piece_likeness(&query, &short, DIMENSIONS).map(Compared::Likeness).unwrap();
+        let near =
+            PieceQuery::new(&query, DIMENSIONS).likeness(&short).map(Compared::Likeness).unwrap();
         let keys: Vec<Key> = (0..6).map(|n| [n; 16]).collect();
         let (none, elsewhere) = (Compared::None, Compared::Elsewhere);
         let expected = [&near, &elsewhere, &none, &near, &none, &none];
@@ -187,10 +217,10 @@ mod tests {
     fn what_cannot_be_pieces_of_the_model_is_none() {
         let query = pack_pieces(&[1.0; 8], 8);
         for (text, dimensions) in [(&[][..], 8), (&[0; 3][..], 8), (&[0; 8][..], 0)] {
-            assert_eq!(piece_likeness(&query, text, dimensions), None);
+            assert_eq!(PieceQuery::new(&query, dimensions).likeness(text), None);
         }
         let odd = pack_pieces(&[0.5, -0.5, 0.5, -0.5, -0.5], 5);
-        assert!(piece_likeness(&odd, &odd, 5).unwrap().nearest[0] > 0.99);
-        assert!(piece_likeness(&[], &odd, 5).unwrap().nearest.is_empty());
+        assert!(PieceQuery::new(&odd, 5).likeness(&odd).unwrap().nearest[0] > 0.99);
+        assert!(PieceQuery::new(&[], 5).likeness(&odd).unwrap().nearest.is_empty());
     }
 }

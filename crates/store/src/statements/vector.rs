@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mnemic_core::Result;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::store::{Embedded, PieceLikeness, Unembedded};
-use mnemic_recall::Likeness;
+use mnemic_recall::{Likeness, PieceQuery};
 use uuid::Uuid;
 
 use crate::{Engine, Fields, Row, Scope, Statement, Step, values};
@@ -170,9 +170,9 @@ pub(crate) async fn likeness_of(
     let params = ids.iter().map(|id| values![*id, stamp.key()]).collect();
     let found = engine.read_each(scope, &LOOKUP_PIECES, params).await?;
     let mut likeness = HashMap::with_capacity(ids.len());
+    let query = PieceQuery::new(pieces, stamp.dimensions);
     for row in found.iter().flatten() {
-        let packed = row.bytes("pieces")?;
-        if let Some(near) = mnemic_recall::piece_likeness(pieces, packed, stamp.dimensions) {
+        if let Some(near) = query.likeness(row.bytes("pieces")?) {
             let Likeness { nearest, pieces } = near;
             likeness.insert(row.uuid("item_id")?, PieceLikeness { nearest, pieces });
         }
