@@ -36,16 +36,16 @@ impl Line {
         self
     }
 
-    /// Posts and waits for the whole answer, which must be a success.
-    pub async fn post(&mut self, body: &str) -> Result<()> {
+    /// Posts and waits for the whole answer, which must be a success. Returns its body.
+    pub async fn post(&mut self, body: &str) -> Result<&[u8]> {
         self.stream.write_all(request(&self.head, body).as_bytes()).await?;
         self.buffer.clear();
         loop {
             if self.stream.read_buf(&mut self.buffer).await? == 0 {
                 bail!("the server hung up");
             }
-            if is_whole(&self.buffer)? {
-                return Ok(());
+            if let Some(head) = whole_head(&self.buffer)? {
+                return Ok(&self.buffer[head..]);
             }
         }
     }
@@ -77,7 +77,7 @@ impl StillLine {
                 0 => bail!("the server hung up"),
                 read => self.buffer.extend_from_slice(&part[..read]),
             }
-            if is_whole(&self.buffer)? {
+            if whole_head(&self.buffer)?.is_some() {
                 return Ok(());
             }
         }
@@ -88,19 +88,19 @@ fn request(head: &str, body: &str) -> String {
     format!("{head}content-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Whether all of an answer has come, which must be a success.
-fn is_whole(answer: &[u8]) -> Result<bool> {
+/// How long the head of an answer is, once all of the answer has come. It must be a success.
+fn whole_head(answer: &[u8]) -> Result<Option<usize>> {
     let Some(end) = answer.windows(HEAD_END.len()).position(|w| w == HEAD_END) else {
-        return Ok(false);
+        return Ok(None);
     };
-    let head = std::str::from_utf8(&answer[..end])?;
-    if answer.len() < end + HEAD_END.len() + body_length(head)? {
-        return Ok(false);
+    let (head, begin) = (std::str::from_utf8(&answer[..end])?, end + HEAD_END.len());
+    if answer.len() < begin + body_length(head)? {
+        return Ok(None);
     }
     if !head.starts_with("HTTP/1.1 2") {
         bail!("refused: {}", String::from_utf8_lossy(answer));
     }
-    Ok(true)
+    Ok(Some(begin))
 }
 
 fn body_length(head: &str) -> Result<usize> {

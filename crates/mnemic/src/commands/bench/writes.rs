@@ -77,7 +77,9 @@ impl Writer {
                 mnemic.create_memory(caller, new).await?;
                 Ok(())
             }
-            Self::Http(line) => line.post(&json!({ "content": content }).to_string()).await,
+            Self::Http(line) => {
+                line.post(&json!({ "content": content }).to_string()).await.map(drop)
+            }
         }
     }
 }
