@@ -30,6 +30,7 @@ pub mod metric;
 pub mod model;
 pub mod node;
 pub mod page;
+mod parts;
 pub mod pattern;
 pub mod policy;
 pub mod principal;
@@ -50,104 +51,40 @@ pub mod token;
 pub mod tool;
 pub mod workspace;
 
+use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
-use clock::{Clock, IdSource};
+use clock::Clock;
 use embed::{EmbedderSlot, EmbedderState};
 pub use error::{Code, Error, Kind, Result};
+pub use parts::Parts;
 use slot::SlotSpace;
 use store::{Finding, Store};
 
-/// The memory of all workspaces of one store.
+/// The memory of all workspaces of one store. A handle: clones share everything, so that work can be
+/// handed to another thread.
+#[derive(Clone)]
 pub struct Mnemic {
-    store: Arc<dyn Store>,
-    slots: SlotSpace,
-    embedder: EmbedderSlot,
-    clock: Arc<dyn Clock>,
-    ids: IdSource,
-    fill: fill::Fill,
-    reinforce: reinforce::Reinforce,
-    lease: Duration,
-    log: audit::Log,
-    audit_days: u32,
-    language: Option<Arc<dyn language::LanguageModel>>,
-    models: Option<Arc<dyn language::Models>>,
-    server_models: language::ServerModels,
-    governors: language::Governors,
-    master_key: Option<secret::MasterKey>,
-    afterwards: afterwards::Afterwards,
-    kick: sequence::Kick,
-    tokenizer: Arc<dyn context::Tokenizer>,
+    parts: Arc<Parts>,
+}
+
+impl Deref for Mnemic {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
 }
 
 impl Mnemic {
+    /// With nothing but what it cannot do without; see [`Parts`] for the rest.
     pub fn new(
         store: Arc<dyn Store>,
         slots: SlotSpace,
         embedder: EmbedderSlot,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self {
-            store,
-            slots,
-            embedder,
-            clock,
-            ids: IdSource::default(),
-            fill: fill::Fill::default(),
-            reinforce: reinforce::Reinforce::default(),
-            lease: job::LEASE_DEFAULT,
-            log: audit::Log::default(),
-            audit_days: audit::RETENTION_DAYS_DEFAULT,
-            language: None,
-            models: None,
-            server_models: language::ServerModels::default(),
-            governors: language::Governors::default(),
-            master_key: None,
-            afterwards: afterwards::Afterwards::default(),
-            kick: sequence::Kick::default(),
-            tokenizer: Arc::new(context::UpperBound),
-        }
-    }
-
-    /// How long a job stays with a server that has fallen silent.
-    #[must_use]
-    pub fn with_lease(self, lease: Duration) -> Self {
-        Self { lease, ..self }
-    }
-
-    /// What counts the tokens of a context; without one, more are counted than there are.
-    #[must_use]
-    pub fn with_tokenizer(self, tokenizer: Arc<dyn context::Tokenizer>) -> Self {
-        Self { tokenizer, ..self }
-    }
-
-    /// How many days of audit are kept.
-    #[must_use]
-    pub fn with_audit_days(self, audit_days: u32) -> Self {
-        Self { audit_days, ..self }
-    }
-
-    /// The way to language models, and those that the server offers to every workspace.
-    #[must_use]
-    pub fn with_models(
-        self,
-        models: Arc<dyn language::Models>,
-        server_models: language::ServerModels,
-    ) -> Self {
-        Self { models: Some(models), server_models, ..self }
-    }
-
-    /// The key that secrets are encrypted with; without one, none can be kept.
-    #[must_use]
-    pub fn with_master_key(self, master_key: secret::MasterKey) -> Self {
-        Self { master_key: Some(master_key), ..self }
-    }
-
-    /// The one language model that serves every workspace, whatever it chooses.
-    #[must_use]
-    pub fn with_language_model(self, model: Arc<dyn language::LanguageModel>) -> Self {
-        Self { language: Some(model), ..self }
+        Parts::new(store, slots, embedder, clock).into()
     }
 
     /// Whether the store answers at all; cheap enough for a probe.

@@ -9,9 +9,9 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{MethodRouter, post};
-use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::EmbedderSlot;
+use mnemic_core::{Mnemic, Parts};
 use mnemic_models::{O200k, ProviderOptions, Providers};
 use mnemic_server::http::ServerOptions;
 use mnemic_server::http::auth::bearer;
@@ -65,15 +65,15 @@ impl Instance {
         let slots = slots::open(&config.slots, &home)?;
         let clock = Arc::new(SystemClock);
         let providers = Arc::new(Providers::new(ProviderOptions::default())?);
-        let mut mnemic = Mnemic::new(store.clone(), slots, embedder.clone(), clock)
+        let mut parts = Parts::new(store.clone(), slots, embedder.clone(), clock)
             .with_lease(config.job_lease)
             .with_audit_days(config.audit_retention_days)
             .with_models(providers, config.models.clone())
             .with_tokenizer(Arc::new(O200k));
         if let Some(master_key) = secret::master_key(&home, dir)? {
-            mnemic = mnemic.with_master_key(master_key);
+            parts = parts.with_master_key(master_key);
         }
-        let mnemic = Arc::new(mnemic);
+        let mnemic = Arc::new(Mnemic::from(parts));
         if let Some(stamp) = model::known_stamp(&config.embedding) {
             mnemic.expect_model(&stamp).await?;
         }

@@ -67,8 +67,8 @@ impl Beside {
 
 impl Mnemic {
     /// What does not depend on what is found: it is looked for at the same time.
-    pub(super) async fn beside_always(&self, quest: &Quest<'_>) -> Always {
-        let (principal, request) = (quest.principal, quest.request);
+    pub(super) async fn beside_always(&self, quest: &Quest) -> Always {
+        let (principal, request) = (&quest.principal, &quest.request);
         let strategies = async {
             if !request.includes(Part::Strategies) {
                 return Ok(vec![]);
@@ -93,17 +93,17 @@ impl Mnemic {
     }
 
     /// Patterns of what the query names, which need not wait for what it is about.
-    pub(super) async fn patterns_ahead(&self, quest: &Quest<'_>) -> Result<Vec<Pattern>> {
+    pub(super) async fn patterns_ahead(&self, quest: &Quest) -> Result<Vec<Pattern>> {
         if !quest.request.includes(Part::Patterns) {
             return Ok(vec![]);
         }
-        self.patterns_named(quest.principal, &quest.request.query).await
+        self.patterns_named(&quest.principal, &quest.request.query).await
     }
 
     /// What tends to happen when agents act on what the query is about.
     pub(super) async fn patterns_beside(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         named: Result<Vec<Pattern>>,
         entities: &[Entity],
     ) -> Result<Vec<ShownPattern>> {
@@ -111,7 +111,7 @@ impl Mnemic {
             return Ok(vec![]);
         }
         let nodes = entities.iter().map(|entity| entity.node.id.0).collect();
-        self.patterns_about(quest.principal, &quest.request.query, named?, nodes).await
+        self.patterns_about(&quest.principal, &quest.request.query, named?, nodes).await
     }
 
     /// What is known of a user, or else of the one that the caller's token speaks for.
@@ -129,7 +129,7 @@ impl Mnemic {
     }
 
     /// Ways of doing something that fit the query, best first.
-    async fn fitting_strategies(&self, quest: &Quest<'_>) -> Result<Vec<StrategyHit>> {
+    async fn fitting_strategies(&self, quest: &Quest) -> Result<Vec<StrategyHit>> {
         let search = StrategySearch {
             task: quest.request.query.clone(),
             channel: quest.request.channel.clone(),
@@ -143,7 +143,7 @@ impl Mnemic {
                 Err(Error::new(Code::ModelUnavailable, "meanings are not asked for"))
             }
         };
-        let found = self.search_strategies(quest.principal, &search, STRATEGIES_MAX, query);
+        let found = self.search_strategies(&quest.principal, &search, STRATEGIES_MAX, query);
         let mut found = found.await?.items;
         found.retain(|hit| hit.score >= STRATEGY_SCORE_MIN);
         Ok(found)

@@ -105,7 +105,7 @@ pub(super) struct Found {
 
 impl Mnemic {
     /// The nodes that the query names, the longest names first.
-    pub(super) async fn nodes_named(&self, quest: &Quest<'_>) -> Result<Vec<NodeId>> {
+    pub(super) async fn nodes_named(&self, quest: &Quest) -> Result<Vec<NodeId>> {
         let mentions = names::mentions(&quest.request.query);
         let distinct: HashSet<&str> = mentions.iter().map(|m| m.key.as_str()).collect();
         let keys: Vec<String> = distinct.into_iter().map(str::to_owned).collect();
@@ -126,11 +126,7 @@ impl Mnemic {
     }
 
     /// The nodes that are near the query.
-    pub(super) async fn nodes_near(
-        &self,
-        quest: &Quest<'_>,
-        query: &QueryVector,
-    ) -> Result<Vec<Hit>> {
+    pub(super) async fn nodes_near(&self, quest: &Quest, query: &QueryVector) -> Result<Vec<Hit>> {
         // A node has no time in the world; what is told of it has.
         let filter = SearchFilter {
             channels: quest.filter.channels.clone(),
@@ -156,7 +152,7 @@ impl Mnemic {
     /// techniques found, best first, with the share of the best one's score.
     pub(super) async fn expand(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         named: Vec<NodeId>,
         near: Vec<Hit>,
         known: &[(Uuid, f64)],
@@ -173,7 +169,7 @@ impl Mnemic {
             self.store.list_neighbours(scope, &ids, &sight, NEIGHBOURS_MAX),
             self.store.list_subjects(scope, &memories, &sight),
         );
-        let entities = met(quest.principal, roots, nodes?, neighbours?);
+        let entities = met(&quest.principal, roots, nodes?, neighbours?);
         let late = self.clock.now().duration_since(quest.now) > BUDGET;
         if late || !quest.request.includes_memories() {
             return Ok(Found { entities, expansion: Expansion::default(), late });

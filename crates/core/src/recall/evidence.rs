@@ -45,15 +45,15 @@ impl<'a> Shares<'a> {
 
     /// Of one item by itself.
     pub(super) fn of(&self, held: &Held) -> f64 {
-        let counts: Vec<_> = held.counts.iter().map(|count| f64::from(*count)).collect();
-        self.share(&counts, f64::from(held.length) / self.usual_length())
+        let counts = held.counts.iter().map(|count| f64::from(*count));
+        self.share(counts, f64::from(held.length) / self.usual_length())
     }
 
     /// Of a text with these counts that is so many times as long as others.
-    pub(super) fn share(&self, counts: &[f64], relative_length: f64) -> f64 {
+    pub(super) fn share(&self, counts: impl Iterator<Item = f64>, relative_length: f64) -> f64 {
         let norm = K1 * (1.0 - B + B * relative_length);
-        let score = |(count, weight): (&f64, &f64)| weight * count * (K1 + 1.0) / (count + norm);
-        counts.iter().zip(&self.weights).map(score).sum::<f64>() / self.best
+        let score = |(count, weight): (f64, &f64)| weight * count * (K1 + 1.0) / (count + norm);
+        counts.zip(&self.weights).map(score).sum::<f64>() / self.best
     }
 
     pub(super) fn usual_length(&self) -> f64 {

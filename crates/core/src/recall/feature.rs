@@ -124,6 +124,39 @@ impl Feature {
     }
 }
 
+/// A number for each feature: what it says of one item, what it counts, or what it adds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct PerFeature([f64; Feature::ALL.len()]);
+
+impl PerFeature {
+    pub(super) fn new(number: impl Fn(Feature) -> f64) -> Self {
+        Self(Feature::ALL.map(number))
+    }
+
+    pub(super) fn get(&self, feature: Feature) -> f64 {
+        self.0[feature as usize]
+    }
+
+    pub(super) fn set(&mut self, feature: Feature, number: f64) {
+        self.0[feature as usize] = number;
+    }
+
+    pub(super) fn times(&self, other: &Self) -> Self {
+        let mut product = *self;
+        product.0.iter_mut().zip(other.0).for_each(|(own, other)| *own *= other);
+        product
+    }
+
+    pub(super) fn sum(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// Those that are not 0.
+    pub(super) fn told(&self) -> Vec<(Feature, f64)> {
+        Feature::ALL.into_iter().zip(self.0).filter(|it| it.1 != 0.0).collect()
+    }
+}
+
 impl FromStr for Feature {
     type Err = Error;
 
@@ -142,8 +175,9 @@ mod tests {
 
     #[test]
     fn features_are_known_by_their_names() {
-        for feature in Feature::ALL {
+        for (place, feature) in Feature::ALL.into_iter().enumerate() {
             assert_eq!(feature.as_str().parse::<Feature>().unwrap(), feature);
+            assert_eq!(feature as usize, place, "numbers are kept by this");
         }
         let error = "speakers".parse::<Feature>().unwrap_err().to_string();
         assert!(error.starts_with("feature: `speakers` is not one of words, "), "{error}");

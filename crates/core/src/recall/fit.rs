@@ -62,7 +62,7 @@ impl Mnemic {
     /// memories which words say much.
     pub(super) async fn fits(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         candidates: &Candidates,
         weighed: &[Weighed],
     ) -> Result<Vec<f64>> {

@@ -42,7 +42,7 @@ impl Mnemic {
     /// well they agree with the time that is asked about, and what a guess says.
     pub(super) async fn further(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         query: Option<&QueryVector>,
         ids: &mut Vec<Uuid>,
     ) -> Result<(Vec<f64>, Guessed)> {
@@ -57,12 +57,7 @@ impl Mnemic {
     }
 
     /// Adds memories of the time that the question asks about, and what a guess finds.
-    async fn look_further(
-        &self,
-        quest: &Quest<'_>,
-        query: Option<&QueryVector>,
-        ids: &mut Vec<Uuid>,
-    ) {
+    async fn look_further(&self, quest: &Quest, query: Option<&QueryVector>, ids: &mut Vec<Uuid>) {
         let mut found = Vec::new();
         for stretch in quest.times.stretches() {
             let filter = quest.filter.within(*stretch);
@@ -82,7 +77,7 @@ impl Mnemic {
     /// What the words of a guess find, and the question with its passage mixed in.
     pub(super) async fn found_by_guess(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         kind: ItemKind,
         query: Option<&QueryVector>,
         filter: &SearchFilter,
@@ -96,7 +91,7 @@ impl Mnemic {
     /// What is lacking here is told where everything is searched.
     async fn hits(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         kind: ItemKind,
         (words, vector): (&str, Option<(&QueryVector, &[f32])>),
         filter: &SearchFilter,
@@ -124,7 +119,7 @@ impl Mnemic {
     /// The mean of the question's vector, as this kind is searched with, and the passage's.
     async fn mixed(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         guess: &Guess,
         kind: ItemKind,
         query: Option<&QueryVector>,
@@ -143,7 +138,7 @@ impl Mnemic {
     /// What a guess says of these items; nothing, where there is none.
     pub(super) async fn guessed(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         kind: ItemKind,
         query: Option<&QueryVector>,
         ids: &[Uuid],
@@ -173,7 +168,7 @@ impl Mnemic {
 
     /// How well what these memories tell agrees with the time that the question asks about: when it
     /// was recorded, or became true. Nothing, where the question names none.
-    async fn dates_of(&self, quest: &Quest<'_>, ids: &[Uuid]) -> Result<Vec<f64>> {
+    async fn dates_of(&self, quest: &Quest, ids: &[Uuid]) -> Result<Vec<f64>> {
         if quest.times.is_empty() {
             return Ok(vec![]);
         }

@@ -26,6 +26,7 @@ mod weigh;
 pub mod weights;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -281,7 +282,7 @@ impl Mnemic {
         asked_in: Option<ConversationId>,
     ) -> Result<Bundle> {
         let started = Instant::now();
-        let quest = self.quest(principal, request, asked_in).await?;
+        let quest = Arc::new(self.quest(principal, request, asked_in).await?);
         let (scope, limit) = (quest.scope, quest.limit);
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
         let search::Found { memories, mut turns, beside } = Box::pin(self.search_all(&quest)).await;
@@ -312,7 +313,7 @@ impl Mnemic {
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
             times: if request.explain { quest.times.stretches().to_vec() } else { vec![] },
-            guess: quest.guess.filter(|_| request.explain),
+            guess: quest.guess.clone().filter(|_| request.explain),
             entities: searches.entities,
             strategies: beside.strategies,
             goals: beside.goals,
@@ -326,12 +327,13 @@ impl Mnemic {
     /// Counts what was returned and tells the audit of it.
     fn note_recalled(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         items: &[Recalled],
         turns: &[RecalledTurn],
         entities: &[Entity],
     ) {
-        let Quest { principal, scope, request, .. } = *quest;
+        let Quest { principal, request, .. } = quest;
+        let scope = quest.scope;
         let conversation = quest.asked_in.as_ref().map(ConversationId::as_str);
         self.reinforce.note(scope, conversation, items.iter().map(|item| item.memory.id));
         self.reinforce.note_nodes(scope, entities.iter().map(|entity| entity.node.id));
@@ -373,8 +375,9 @@ impl Mnemic {
     }
 
     /// The best memories, and how sure it is that the answer is among them at all.
-    async fn weigh(&self, quest: &Quest<'_>, searches: &Searches) -> Result<(Vec<Recalled>, f64)> {
-        let Quest { principal, scope, request, limit, now, .. } = *quest;
+    async fn weigh(&self, quest: &Quest, searches: &Searches) -> Result<(Vec<Recalled>, f64)> {
+        let Quest { principal, request, .. } = quest;
+        let (scope, limit, now) = (quest.scope, quest.limit, quest.now);
         let candidates = self.memory_candidates(quest, searches).await?;
         let mut weighed = candidates.weigh();
         let signs = candidates.signs(&weighed);
@@ -397,7 +400,7 @@ impl Mnemic {
                 let guessed = quest.guess.as_ref().and_then(|guess| guess.kind);
                 let factors = Factors::of(&memory, temporal, now, (relevance, fit));
                 let factors = factors.with_guessed(guessed == Some(memory.kind));
-                let why = request.explain.then(|| Why::new(it.shares, factors));
+                let why = request.explain.then(|| Why::new(it.shares.told(), factors));
                 Recalled { memory, temporal, score: factors.product(), why }
             })
         });

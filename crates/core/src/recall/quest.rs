@@ -13,12 +13,12 @@ use crate::page::check_limit;
 use crate::principal::{Action, Principal, refuse};
 
 impl Mnemic {
-    pub(super) async fn quest<'q>(
+    pub(super) async fn quest(
         &self,
-        principal: &'q Principal,
-        request: &'q RecallRequest,
+        principal: &Principal,
+        request: &RecallRequest,
         asked_in: Option<ConversationId>,
-    ) -> Result<Quest<'q>> {
+    ) -> Result<Quest> {
         let (scope, now) = (principal.scope(), self.clock.now());
         let limit = check_limit(request.limit, LIMIT_DEFAULT, LIMIT_MAX)?;
         let seen_from = request.as_of.unwrap_or(now);
@@ -40,9 +40,9 @@ impl Mnemic {
             None
         };
         Ok(Quest {
-            principal,
+            principal: principal.clone(),
             scope,
-            request,
+            request: request.clone(),
             filter: request.filter(principal.access.readable()),
             limit,
             now,

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use super::beside::Always;
@@ -27,11 +30,11 @@ use crate::principal::{Principal, Scope};
 /// How long a recall waits for the vectors of what was written just before it.
 const FRESHNESS_WAIT: Duration = Duration::from_millis(250);
 
-/// What is asked, by whom, and when.
-pub(super) struct Quest<'q> {
-    pub principal: &'q Principal,
+/// What is asked, by whom, and when. It owns all of that, since several threads go on it.
+pub(super) struct Quest {
+    pub principal: Principal,
     pub scope: Scope,
-    pub request: &'q RecallRequest,
+    pub request: RecallRequest,
     pub filter: SearchFilter,
     pub limit: usize,
     pub now: Timestamp,
@@ -51,7 +54,7 @@ pub(super) struct Quest<'q> {
     pub passage: OnceCell<Vec<f32>>,
 }
 
-impl Quest<'_> {
+impl Quest {
     pub(super) fn sight(&self) -> Sight<'_> {
         Sight { filter: &self.filter, now: self.now }
     }
@@ -193,21 +196,32 @@ struct Meant {
 impl Mnemic {
     /// Everything that is looked for, at the same time: memories, what was said, and what stands
     /// beside both.
-    pub(super) async fn search_all(&self, quest: &Quest<'_>) -> Found {
-        let (memories, turns) = (self.by_memories(quest), self.by_turns(quest));
+    pub(super) async fn search_all(&self, quest: &Arc<Quest>) -> Found {
+        let (memories, turns) = (self.by_memories(quest), self.by_turns_apart(quest));
         let beside = self.beside_always(quest);
         // The first search of a workspace builds its index, and meanwhile a model that is being
         // loaded can arrive: then the first answer is complete, too.
         let (memories, turns, beside) = if let EmbedderState::Loading(_) = self.embedder.state() {
             (memories.await, turns.await, beside.await)
         } else {
-            tokio::join!(memories, turns, beside)
+            let (turns, memories, beside) = tokio::join!(turns, memories, beside);
+            (memories, turns, beside)
         };
         Found { memories, turns, beside }
     }
 
+    /// What was said is a task of its own: weighing it takes as long as weighing memories, and there
+    /// may be more than one processor. It ends with whoever asks.
+    async fn by_turns_apart(&self, quest: &Arc<Quest>) -> Option<Result<Turns>> {
+        let (mnemic, quest) = (self.clone(), quest.clone());
+        let mut task = JoinSet::new();
+        task.spawn(async move { mnemic.by_turns(&quest).await }.in_current_span());
+        let broken = |e| Some(Err(Error::internal("a search of turns broke off").caused_by(e)));
+        task.join_next().await?.unwrap_or_else(broken)
+    }
+
     /// Memories, found and weighed, and patterns of what the query is about.
-    async fn by_memories(&self, quest: &Quest<'_>) -> Memories {
+    async fn by_memories(&self, quest: &Quest) -> Memories {
         let (searches, named) =
             tokio::join!(self.search_memories(quest), self.patterns_ahead(quest));
         let patterns = self.patterns_beside(quest, named, &searches.entities);
@@ -215,7 +229,7 @@ impl Mnemic {
         Memories { searches, weighed, patterns }
     }
 
-    async fn search_memories(&self, quest: &Quest<'_>) -> Searches {
+    async fn search_memories(&self, quest: &Quest) -> Searches {
         let words = self.by_words(quest);
         let meant = self.by_meaning(quest);
         let named = self.by_name(quest);
@@ -238,7 +252,7 @@ impl Mnemic {
         searches
     }
 
-    async fn by_words(&self, quest: &Quest<'_>) -> Option<Search> {
+    async fn by_words(&self, quest: &Quest) -> Option<Search> {
         if !quest.seeks(Technique::Words) {
             return None;
         }
@@ -254,7 +268,7 @@ impl Mnemic {
         Some(Search::done(Technique::Words, started, hits.await))
     }
 
-    async fn by_name(&self, quest: &Quest<'_>) -> Option<(Instant, Result<Vec<NodeId>>)> {
+    async fn by_name(&self, quest: &Quest) -> Option<(Instant, Result<Vec<NodeId>>)> {
         if !quest.request.wants(Technique::Entities) {
             return None;
         }
@@ -263,7 +277,7 @@ impl Mnemic {
     }
 
     /// The query is embedded once for memories, nodes and turns.
-    async fn by_meaning(&self, quest: &Quest<'_>) -> Meant {
+    async fn by_meaning(&self, quest: &Quest) -> Meant {
         let (vectors, nodes) =
             (quest.seeks(Technique::Vectors), quest.request.wants(Technique::Entities));
         if !vectors && !nodes {
@@ -284,6 +298,9 @@ impl Mnemic {
             }
             Err(e) => return Meant { failure: Some(e), ..Meant::default() },
         };
+        if quest.clue.is_some() {
+            step_aside().await;
+        }
         let memories = async {
             let hits = self.memories_near(quest, query).await;
             Search::done(Technique::Vectors, started, hits)
@@ -304,11 +321,11 @@ impl Mnemic {
         }
     }
 
-    pub(super) async fn query_vector<'q>(&self, quest: &'q Quest<'_>) -> Result<&'q QueryVector> {
+    pub(super) async fn query_vector<'q>(&self, quest: &'q Quest) -> Result<&'q QueryVector> {
         quest.vector.get_or_try_init(|| self.embed_query(quest)).await
     }
 
-    async fn embed_query(&self, quest: &Quest<'_>) -> Result<QueryVector> {
+    async fn embed_query(&self, quest: &Quest) -> Result<QueryVector> {
         let whole = quest.request.query.clone();
         let (words, aside) = match &quest.clue {
             Some(clue) => (clue.words.clone(), clue.names.clone()),
@@ -336,7 +353,7 @@ impl Mnemic {
         Ok(QueryVector { embedder, vector, own_pieces, of_turns, pieces })
     }
 
-    async fn memories_near(&self, quest: &Quest<'_>, query: &QueryVector) -> Result<Vec<Hit>> {
+    async fn memories_near(&self, quest: &Quest, query: &QueryVector) -> Result<Vec<Hit>> {
         let (kind, stamp) = (ItemKind::Memory, query.embedder.stamp());
         let (scope, filter) = (quest.scope, &quest.filter);
         self.store
@@ -347,7 +364,7 @@ impl Mnemic {
     /// Adds what the entities of the query lead to.
     async fn by_entities(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         (started, named): (Instant, Result<Vec<NodeId>>),
         near: Vec<Hit>,
         searches: &mut Searches,
@@ -373,9 +390,24 @@ impl Mnemic {
     }
 }
 
+/// Lets a task that this one has just woken go first, while another thread takes this one up. A
+/// runtime keeps what a task wakes on the same thread, and would run it behind this one; what wakes
+/// itself can be taken by whoever is idle.
+async fn step_aside() {
+    let mut is_aside = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut is_aside, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 /// What was found by now, best first, each with its share of the best one's score; as many as can
 /// come into the answer.
-fn known(quest: &Quest<'_>, lists: &[(Technique, &[Hit])]) -> Vec<(Uuid, f64)> {
+fn known(quest: &Quest, lists: &[(Technique, &[Hit])]) -> Vec<(Uuid, f64)> {
     let fused = fuse::fuse(lists);
     let best = fused.first().map_or(1.0, |first| first.score.max(f64::MIN_POSITIVE));
     let count = fuse::weighed_count(quest.limit);

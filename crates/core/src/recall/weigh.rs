@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::confidence::Signs;
 use super::evidence::Shares;
+use super::feature::PerFeature;
 use super::further::Guessed;
 use super::search::{QueryVector, Quest, Searches};
 use super::{Feature, Hit, ItemKind, Technique, WordEvidence, fuse, piece, weights};
@@ -48,22 +49,22 @@ pub(super) struct Candidates {
 }
 
 /// A memory's place among the candidates, and what it is worth.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Weighed {
     pub place: usize,
     pub score: f64,
-    /// What each feature adds; those that add nothing are left out.
-    pub shares: Vec<(Feature, f64)>,
+    /// What each feature adds.
+    pub shares: PerFeature,
 }
 
 impl Candidates {
     /// Best first; of equal ones, the newer.
     pub(super) fn weigh(&self) -> Vec<Weighed> {
         let words = self.words.as_ref().map(Shares::new);
-        let telling = piece::telling(self.pieces.as_deref().unwrap_or_default());
+        let weights = self.weights();
         let weigh = |place: usize| {
-            let shares = self.shares(words.as_ref(), telling, place);
-            Weighed { place, score: shares.iter().map(|(_, share)| share).sum(), shares }
+            let shares = self.values(words.as_ref(), place).times(&weights);
+            Weighed { place, score: shares.sum(), shares }
         };
         let mut weighed: Vec<_> = (0..self.ids.len()).map(weigh).collect();
         let id = |weighed: &Weighed| self.ids[weighed.place];
@@ -71,36 +72,35 @@ impl Candidates {
         weighed
     }
 
-    fn shares(
-        &self,
-        words: Option<&Shares<'_>>,
-        telling: f64,
-        place: usize,
-    ) -> Vec<(Feature, f64)> {
+    /// What each feature counts.
+    fn weights(&self) -> PerFeature {
+        let telling = piece::telling(self.pieces.as_deref().unwrap_or_default());
+        PerFeature::new(|feature| match feature {
+            feature if self.is_off(feature) => 0.0,
+            Feature::Pieces => telling * weights::of_memories(feature),
+            feature => weights::of_memories(feature),
+        })
+    }
+
+    /// What each feature says of one.
+    fn values(&self, words: Option<&Shares<'_>>, place: usize) -> PerFeature {
         let held = words.and_then(|words| Some(words.of(words.evidence.items.get(place)?)));
         let cosine = |list: &Option<Vec<Option<f32>>>| {
             list.as_ref().and_then(|list| list.get(place).copied().flatten()).map(f64::from)
         };
         let own = cosine(&self.cosines).unwrap_or(0.0);
-        let moved = cosine(&self.moved).map_or(0.0, |moved| moved - own);
         let pieces = self.pieces.as_ref().and_then(|pieces| pieces.get(place)?.as_ref());
         let near = pieces.map_or(0.0, |it| piece::likeness(it) - piece::LIKENESS_OF_ANY);
-        let entities = self.entities.get(place).copied().unwrap_or(0.0);
-        let mut shares = vec![
-            (Feature::Words, held.unwrap_or(0.0)),
-            (Feature::Meaning, own),
-            (Feature::Alike, moved),
-            (Feature::Pieces, telling * near),
-            (Feature::Entities, entities),
-            (Feature::Date, self.dates.get(place).copied().unwrap_or(0.0)),
-            (Feature::Statement, self.guessed.words_of(place)),
-            (Feature::Passage, self.guessed.nearer_of(place)),
-        ];
-        for (feature, share) in &mut shares {
-            *share *= weights::of_memories(*feature);
-        }
-        shares.retain(|(feature, share)| *share != 0.0 && !self.is_off(*feature));
-        shares
+        let mut values = PerFeature::default();
+        values.set(Feature::Words, held.unwrap_or(0.0));
+        values.set(Feature::Meaning, own);
+        values.set(Feature::Alike, cosine(&self.moved).map_or(0.0, |moved| moved - own));
+        values.set(Feature::Pieces, near);
+        values.set(Feature::Entities, self.entities.get(place).copied().unwrap_or(0.0));
+        values.set(Feature::Date, self.dates.get(place).copied().unwrap_or(0.0));
+        values.set(Feature::Statement, self.guessed.words_of(place));
+        values.set(Feature::Passage, self.guessed.nearer_of(place));
+        values
     }
 
     /// Where meaning says nothing, the meaning of the best says nothing, either.
@@ -134,7 +134,7 @@ impl Mnemic {
     /// Everything that was found, with what it is weighed by.
     pub(super) async fn memory_candidates(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         searches: &Searches,
     ) -> Result<Candidates> {
         let lists = searches.lists();
@@ -173,7 +173,7 @@ impl Mnemic {
 
     async fn words_of(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         searches: &Searches,
         ids: &[Uuid],
     ) -> Result<Option<WordEvidence>> {
@@ -187,7 +187,7 @@ impl Mnemic {
     /// Nothing, where another model has moved in since the search: then the other shares serve.
     async fn cosines_of(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         query: &QueryVector,
         vector: &[f32],
         ids: &[Uuid],
@@ -201,7 +201,7 @@ impl Mnemic {
     /// few of them have any.
     async fn pieces_of(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         query: &QueryVector,
         candidates: &Candidates,
     ) -> Result<Option<Vec<Option<PieceLikeness>>>> {
@@ -229,7 +229,7 @@ impl Mnemic {
     /// words is nearer to them than to the question.
     async fn moved(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         query: &QueryVector,
         candidates: &Candidates,
     ) -> Result<Option<Vec<Option<f32>>>> {
@@ -326,22 +326,24 @@ mod tests {
         let weighed = all.weigh();
         assert_eq!(order(&all), [0, 1, 2]);
         for weighed in &weighed {
-            let sum: f64 = weighed.shares.iter().map(|(_, share)| share).sum();
+            let sum: f64 = weighed.shares.told().iter().map(|(_, share)| share).sum();
             assert!((sum - weighed.score).abs() < 1e-9, "{weighed:?}");
         }
         let mut seen: Vec<_> =
-            weighed.iter().flat_map(|it| &it.shares).map(|(feature, _)| *feature).collect();
+            weighed.iter().flat_map(|it| it.shares.told()).map(|(feature, _)| feature).collect();
         seen.sort_by_key(|feature| feature.as_str());
         seen.dedup();
         let guessed = [Feature::Statement, Feature::Passage];
         assert_eq!(seen.len(), Feature::OF_MEMORIES.len() + guessed.len());
         for feature in Feature::OF_MEMORIES.into_iter().chain(guessed) {
             let left = Candidates { without: vec![feature], ..three_asked() }.weigh();
-            let mut left = left.iter().flat_map(|weighed| &weighed.shares);
-            assert!(left.all(|(it, _)| *it != feature), "{feature:?}");
+            let mut left = left.iter().flat_map(|weighed| weighed.shares.told());
+            assert!(left.all(|(it, _)| it != feature), "{feature:?}");
         }
         let meaningless = Candidates { without: vec![Feature::Meaning], ..three() }.weigh();
-        assert!(meaningless.iter().flat_map(|it| &it.shares).all(|it| it.0 != Feature::Alike));
+        assert!(
+            meaningless.iter().flat_map(|it| it.shares.told()).all(|it| it.0 != Feature::Alike)
+        );
     }
 
     #[test]

@@ -9,13 +9,13 @@ use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Request};
 use http_body_util::BodyExt as _;
-use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::embed::{EmbedderSlot, EmbedderState};
 use mnemic_core::language::{ApiKey, Endpoint, Provider, Quota, ServerModels};
 use mnemic_core::principal::Principal;
 use mnemic_core::secret::MasterKey;
 use mnemic_core::slot::SlotSpace;
+use mnemic_core::{Mnemic, Parts};
 use mnemic_models::{ProviderOptions, Providers};
 use mnemic_server::http::origin::OriginOptions;
 use mnemic_server::http::rate::RateOptions;
@@ -119,10 +119,10 @@ impl House {
         let embedder = EmbedderSlot::new(EmbedderState::Off);
         let slots = SlotSpace::new(InProcessSlots::default());
         let providers = Providers::new(ProviderOptions::default()).unwrap();
-        let mnemic = Mnemic::new(Arc::new(store), slots, embedder.clone(), Arc::new(SystemClock))
+        let parts = Parts::new(Arc::new(store), slots, embedder.clone(), Arc::new(SystemClock))
             .with_models(Arc::new(providers), models)
             .with_master_key(MasterKey::generate().unwrap());
-        let mnemic = Arc::new(mnemic);
+        let mnemic = Arc::new(Mnemic::from(parts));
         let operator = mnemic.bootstrap().await.unwrap().reveal().to_owned();
         let principal = mnemic.authenticate(&operator).await.unwrap();
         let plenty = NonZeroU32::MAX;

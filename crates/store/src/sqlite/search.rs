@@ -27,7 +27,7 @@ use crate::{Scope, SearchEngine, values};
 const SETTLED: usize = 30;
 /// A search among so few items is over sooner than a change of threads.
 const WORDS_HERE_MAX: usize = 200_000;
-const NEAREST_HERE_MAX: usize = 10_000;
+const NEAREST_HERE_MAX: usize = 100_000;
 /// What costs by the items that are named is, however many there are.
 const ANY: usize = usize::MAX;
 /// How many records are handed to the index at a time while it is built.

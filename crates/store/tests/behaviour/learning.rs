@@ -11,7 +11,7 @@ use mnemic_core::memory::{Kind, Memory, MemoryFilter, NewMemory, Temporal};
 use mnemic_core::node::{NodeSearch, Traversal};
 use mnemic_core::principal::{Caller, Principal};
 use mnemic_core::slot::SlotSpace;
-use mnemic_core::{Code, Error, Mnemic, Result};
+use mnemic_core::{Code, Error, Mnemic, Parts, Result};
 use mnemic_store::slots::InProcessSlots;
 use mnemic_store::{Statement, values};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ impl World {
     pub(crate) fn with_model(&self, model: Arc<dyn LanguageModel>) -> Mnemic {
         let slots = SlotSpace::new(InProcessSlots::default());
         let (store, slot, clock) = (self.another_store(), self.slot.clone(), self.clock.clone());
-        Mnemic::new(store, slots, slot, clock).with_language_model(model)
+        Parts::new(store, slots, slot, clock).with_language_model(model).into()
     }
 
     pub(crate) async fn known(&self) -> Vec<String> {

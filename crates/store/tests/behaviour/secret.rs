@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use mnemic_core::Mnemic;
 use mnemic_core::clock::SystemClock;
 use mnemic_core::language::ApiKey;
 use mnemic_core::principal::{Caller, Principal};
 use mnemic_core::secret::MasterKey;
 use mnemic_core::slot::SlotSpace;
+use mnemic_core::{Mnemic, Parts};
 use mnemic_store::slots::InProcessSlots;
 use serde_json::json;
 
@@ -18,8 +18,9 @@ const CANARY: &str = "sk-canary-qzvoxulk-0123456789";
 /// A server of the same store that has a master key.
 fn server(w: &World, master: &MasterKey) -> Mnemic {
     let slots = SlotSpace::new(InProcessSlots::default());
-    Mnemic::new(w.another_store(), slots, w.slot.clone(), Arc::new(SystemClock))
+    Parts::new(w.another_store(), slots, w.slot.clone(), Arc::new(SystemClock))
         .with_master_key(master.clone())
+        .into()
 }
 
 async fn choose(mnemic: &Mnemic, who: &Principal, provider: &str) {

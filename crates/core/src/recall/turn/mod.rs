@@ -106,12 +106,12 @@ impl Seeds {
     }
 
     /// The question as the model sees it, where its meaning served.
-    fn query<'q>(&self, quest: &'q Quest<'_>) -> Option<&'q QueryVector> {
+    fn query<'q>(&self, quest: &'q Quest) -> Option<&'q QueryVector> {
         quest.vector.get().filter(|_| self.vectors.is_some())
     }
 }
 
-impl Quest<'_> {
+impl Quest {
     pub(super) fn seeks_turns(&self, technique: Technique) -> bool {
         self.request.includes(Part::Turns) && self.request.wants(technique)
     }
@@ -135,7 +135,7 @@ impl Mnemic {
     }
 
     /// Nothing, where turns were not asked for, or only of what entities lead to.
-    pub(super) async fn by_turns(&self, quest: &Quest<'_>) -> Option<Result<Turns>> {
+    pub(super) async fn by_turns(&self, quest: &Quest) -> Option<Result<Turns>> {
         let clue = quest.clue.as_ref()?;
         let filter = quest.turn_filter();
         let words = self.turns_by_words_ahead(quest, clue, &filter);
@@ -167,7 +167,7 @@ impl Mnemic {
     /// meanwhile, and takes longer.
     async fn turns_by_words_ahead(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         clue: &Clue,
         filter: &SearchFilter,
     ) -> (Option<Result<Vec<Hit>>>, Ahead) {
@@ -182,7 +182,7 @@ impl Mnemic {
 
     async fn turns_by_words(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         clue: &Clue,
         filter: &SearchFilter,
     ) -> Option<Result<Vec<Hit>>> {
@@ -194,11 +194,7 @@ impl Mnemic {
         Some(hits.await)
     }
 
-    async fn turns_near(
-        &self,
-        quest: &Quest<'_>,
-        filter: &SearchFilter,
-    ) -> Option<Result<Vec<Hit>>> {
+    async fn turns_near(&self, quest: &Quest, filter: &SearchFilter) -> Option<Result<Vec<Hit>>> {
         if !quest.seeks_turns(Technique::Vectors) {
             return None;
         }
@@ -216,7 +212,7 @@ impl Mnemic {
     /// Weighs what was found, and what stands around it; best first.
     async fn weigh_turns(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         clue: &Clue,
         seeds: &Seeds,
         ahead: Ahead,
@@ -227,8 +223,10 @@ impl Mnemic {
             self.evidence(quest, clue, seeds, &ids),
             self.cosines(quest, seeds, &ids)
         )?;
+        let places = window::places(&turns);
         let mut candidates = Candidates {
             turns: &turns,
+            places: &places,
             words: words.as_ref(),
             cosines: cosines.as_deref(),
             pieces: None,
@@ -239,7 +237,7 @@ impl Mnemic {
             let guessed = self.guessed(quest, ItemKind::Turn, seeds.query(quest), &ids).await?;
             ranked = rank::with_guess(ranked, &guessed, &candidates);
         }
-        let pieces = self.pieces(quest, seeds, &turns, &ranked).await?;
+        let pieces = self.pieces(quest, seeds, &candidates, &ranked).await?;
         if let Some(pieces) = &pieces {
             candidates.pieces = Some(pieces);
             ranked = rank::refine(ranked, &candidates);
@@ -276,7 +274,7 @@ impl Mnemic {
     /// The best of what was found, what was said when the question says, and what stands around both.
     async fn turn_candidates(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         clue: &Clue,
         seeds: &Seeds,
         ahead: Ahead,
@@ -304,7 +302,7 @@ impl Mnemic {
     }
 
     /// Some turns, and what stands in their widest windows.
-    async fn wide_around(&self, quest: &Quest<'_>, some: &[TurnId]) -> Result<Vec<Arc<Spoken>>> {
+    async fn wide_around(&self, quest: &Quest, some: &[TurnId]) -> Result<Vec<Arc<Spoken>>> {
         let turns = self.store.said_around(quest.scope, some, as_reach(WIDE)).await?;
         let places = window::places(&turns);
         let theirs = turns.iter().zip(&places).filter(|(turn, _)| some.contains(&turn.id));
@@ -317,7 +315,7 @@ impl Mnemic {
     /// those of what was found already.
     async fn dated(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         clue: &Clue,
         moments: impl Iterator<Item = Timestamp>,
     ) -> Result<Vec<TurnId>> {
@@ -336,7 +334,7 @@ impl Mnemic {
     }
 
     /// The best of what a guess finds.
-    async fn turns_by_guess(&self, quest: &Quest<'_>, seeds: &Seeds) -> Vec<TurnId> {
+    async fn turns_by_guess(&self, quest: &Quest, seeds: &Seeds) -> Vec<TurnId> {
         let (kind, filter) = (ItemKind::Turn, quest.turn_filter());
         let found = self.found_by_guess(quest, kind, seeds.query(quest), &filter).await;
         found.into_iter().take(GUESSED_MAX).map(TurnId).collect()
@@ -344,7 +342,7 @@ impl Mnemic {
 
     async fn evidence(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         clue: &Clue,
         seeds: &Seeds,
         ids: &[Uuid],
@@ -359,7 +357,7 @@ impl Mnemic {
 
     async fn cosines(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         seeds: &Seeds,
         ids: &[Uuid],
     ) -> Result<Option<Vec<Option<f32>>>> {
@@ -372,15 +370,15 @@ impl Mnemic {
     /// nothing, where none has pieces.
     async fn pieces(
         &self,
-        quest: &Quest<'_>,
+        quest: &Quest,
         seeds: &Seeds,
-        turns: &[Arc<Spoken>],
+        candidates: &Candidates<'_>,
         ranked: &[Ranked],
     ) -> Result<Option<Vec<Option<PieceLikeness>>>> {
         let query = seeds.query(quest).filter(|query| !query.pieces.is_empty());
         let Some(query) = query else { return Ok(None) };
         let best = ranked.iter().take(WEIGHED_BY_PIECES).map(|ranked| ranked.place);
-        let places = window::around(&window::places(turns), best);
+        let (turns, places) = (candidates.turns, window::around(candidates.places, best));
         let ids: Vec<_> = places.iter().map(|place| turns[*place].id.0).collect();
         let (kind, stamp) = (ItemKind::Turn, query.embedder.stamp());
         let likeness = self.store.piece_likeness(quest.scope, kind, stamp, &query.pieces, &ids);
@@ -406,13 +404,12 @@ fn as_reach(turns: usize) -> i64 {
 fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<Signs> {
     ranked.first()?;
     let speaker = |ranked: &Ranked| candidates.turns[ranked.place].speaker.as_deref();
-    let speakers: HashSet<_> = ranked.iter().filter_map(speaker).collect();
     let named = |ranked: &Ranked| clue.is_speaker(speaker(ranked));
-    let of_two = speakers.len() == 2 && ranked.iter().any(named);
+    let of_two = are_two(ranked.iter().filter_map(speaker)) && ranked.iter().any(named);
     let asked = || ranked.iter().filter(|it| !of_two || named(it));
     let best = |of_named: bool| {
         let theirs = ranked.iter().filter(|it| named(it) == of_named && speaker(it).is_some());
-        let named = candidates.weight_of(Feature::Speaker);
+        let named = candidates.weights().get(Feature::Speaker);
         best_three(theirs.map(|it| it.score - if of_named { named } else { 0.0 }))
     };
     let lead = best(true).zip(best(false)).filter(|_| of_two);
@@ -433,9 +430,16 @@ fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<
     Some(Signs { lead: lead.map_or(0.0, |(own, other)| own - other), likeness, covered })
 }
 
+/// Whether there are exactly two different ones.
+fn are_two<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    let Some(one) = names.next() else { return false };
+    let Some(other) = names.find(|name| *name != one) else { return false };
+    names.all(|name| name == one || name == other)
+}
+
 /// Neighbours of what was found have not been through the filter. What they share with it, their
 /// conversation and their channel, needs no look; their time does.
-fn passes(quest: &Quest<'_>, turn: &Spoken) -> bool {
+fn passes(quest: &Quest, turn: &Spoken) -> bool {
     let filter = &quest.filter;
     filter.since.is_none_or(|since| turn.at >= since)
         && filter.until.is_none_or(|until| turn.at < until)

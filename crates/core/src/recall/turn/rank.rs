@@ -10,42 +10,30 @@ use std::sync::Arc;
 
 use super::clue::Clue;
 use super::spoken::Spoken;
-use super::window::{Place, REACH, WIDE, Window, likeness, mixed, places, words_within};
+use super::window::{Place, REACH, WIDE, Window, likeness, mixed, words_within};
 use crate::recall::evidence::Shares;
+use crate::recall::feature::PerFeature;
 use crate::recall::further::Guessed;
 use crate::recall::piece::{self, LIKENESS_OF_ANY};
 use crate::recall::{Feature, WordEvidence, weights};
 use crate::store::PieceLikeness;
 
-/// What each feature counts in one ranking.
-#[derive(Debug, Clone, Copy)]
-struct Weights<'a> {
-    without: &'a [Feature],
-    meaning: bool,
-    /// How much pieces tell, 0 to 1.
-    telling: f64,
-}
-
-impl<'a> Weights<'a> {
-    fn new(candidates: &Candidates<'a>) -> Self {
-        let telling = piece::telling(candidates.pieces.unwrap_or_default());
-        Self { without: candidates.without, meaning: candidates.cosines.is_some(), telling }
+/// What a feature counts, where pieces tell so much, 0 to 1.
+fn weight_of(feature: Feature, candidates: &Candidates<'_>, telling: f64) -> f64 {
+    if candidates.without.contains(&feature) {
+        return 0.0;
     }
-
-    fn of(self, feature: Feature) -> f64 {
-        if self.without.contains(&feature) {
-            return 0.0;
-        }
-        let [by_words, with_meaning, with_pieces] = weights::of_turns(feature);
-        let without = if self.meaning { with_meaning } else { by_words };
-        self.telling * with_pieces + (1.0 - self.telling) * without
-    }
+    let [by_words, with_meaning, with_pieces] = weights::of_turns(feature);
+    let without = if candidates.cosines.is_some() { with_meaning } else { by_words };
+    telling * with_pieces + (1.0 - telling) * without
 }
 
 /// The turns that may answer, by conversation and index, and what is known of each.
 #[derive(Clone, Copy)]
 pub(super) struct Candidates<'a> {
     pub turns: &'a [Arc<Spoken>],
+    /// Where each of them stands.
+    pub places: &'a [Place],
     pub words: Option<&'a WordEvidence>,
     pub cosines: Option<&'a [Option<f32>]>,
     /// How near the question's pieces come to each; nothing for those not looked at.
@@ -55,9 +43,14 @@ pub(super) struct Candidates<'a> {
 }
 
 impl Candidates<'_> {
-    /// What a feature counts, where it says all that it can.
-    pub(super) fn weight_of(&self, feature: Feature) -> f64 {
-        Weights::new(self).of(feature)
+    /// What each feature counts, where it says all that it can.
+    pub(super) fn weights(&self) -> PerFeature {
+        let telling = piece::telling(self.pieces.unwrap_or_default());
+        PerFeature::new(|feature| weight_of(feature, self, telling))
+    }
+
+    fn window(&self, own: usize) -> Window<'_> {
+        Window { places: self.places, own }
     }
 }
 
@@ -66,20 +59,17 @@ pub(super) struct Ranked {
     pub place: usize,
     pub score: f64,
     /// What each feature says of it.
-    values: Vec<(Feature, f64)>,
+    values: PerFeature,
 }
 
 impl Ranked {
-    fn new(place: usize, values: Vec<(Feature, f64)>, weights: Weights<'_>) -> Self {
-        let share = |(feature, value): &(Feature, f64)| weights.of(*feature) * value;
-        Self { place, score: values.iter().map(share).sum(), values }
+    fn new(place: usize, values: PerFeature, weights: &PerFeature) -> Self {
+        Self { place, score: values.times(weights).sum(), values }
     }
 
     /// What each feature adds to the score; those that add nothing are left out.
     pub(super) fn shares(&self, candidates: &Candidates<'_>) -> Vec<(Feature, f64)> {
-        let weights = Weights::new(candidates);
-        let share = |(feature, value): &(Feature, f64)| (*feature, weights.of(*feature) * value);
-        self.values.iter().map(share).filter(|it| it.1 != 0.0).collect()
+        self.values.times(&candidates.weights()).told()
     }
 }
 
@@ -87,7 +77,7 @@ impl Ranked {
 /// so that scores lie between 0 and about 1. Where nothing of that is left, scores are what the
 /// other features add up to.
 pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
-    let weights = Weights::new(candidates);
+    let weights = candidates.weights();
     let looked = |feature: &&Feature| match feature {
         Feature::Words | Feature::WordsAround | Feature::WordsWide => candidates.words.is_some(),
         _ => feature.is_evidence(),
@@ -96,20 +86,28 @@ pub(super) fn best_of(candidates: &Candidates<'_>) -> f64 {
         Feature::Pieces | Feature::PiecesAround | Feature::PiecesWide => 1.0 - LIKENESS_OF_ANY,
         _ => 1.0,
     };
-    let best = |feature: &Feature| weights.of(*feature) * most(feature);
+    let best = |feature: &Feature| weights.get(*feature) * most(feature);
     let best: f64 = Feature::OF_TURNS.iter().filter(looked).map(best).sum();
     if best > 0.0 { best } else { 1.0 }
 }
 
 /// Best first, by all features but those that are switched off; of equal ones, the newer.
 pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
-    let places = places(candidates.turns);
-    let words = candidates.words.map(Shares::new);
-    let weights = Weights::new(candidates);
+    let (words, weights) = (candidates.words.map(Shares::new), candidates.weights());
+    let mut room = Vec::new();
     let ranked = (0..candidates.turns.len()).map(|own| {
-        let mut values = features(clue, candidates, words.as_ref(), &places, own);
-        values.extend(of_pieces(candidates, &Window { places: &places, own }));
-        Ranked::new(own, values, weights)
+        let mut values = PerFeature::default();
+        tell_itself(&candidates.turns[own], clue, &mut values);
+        if let Some(words) = &words {
+            tell_words(candidates, words, own, &mut room, &mut values);
+        }
+        if let Some(cosines) = candidates.cosines {
+            let near = cosines.get(own).copied().flatten().unwrap_or(0.0);
+            values.set(Feature::Meaning, f64::from(near));
+            values.set(Feature::MeaningAround, mixed(cosines, &candidates.window(own)));
+        }
+        tell_pieces(candidates, own, &mut values);
+        Ranked::new(own, values, &weights)
     });
     in_order(ranked.collect(), candidates)
 }
@@ -120,21 +118,21 @@ pub(super) fn with_guess(
     guessed: &Guessed,
     candidates: &Candidates<'_>,
 ) -> Vec<Ranked> {
-    let weights = Weights::new(candidates);
+    let weights = candidates.weights();
     let ranked = ranked.into_iter().map(|Ranked { place, mut values, .. }| {
-        values.push((Feature::Statement, guessed.words_of(place)));
-        values.push((Feature::Passage, guessed.nearer_of(place)));
-        Ranked::new(place, values, weights)
+        values.set(Feature::Statement, guessed.words_of(place));
+        values.set(Feature::Passage, guessed.nearer_of(place));
+        Ranked::new(place, values, &weights)
     });
     in_order(ranked.collect(), candidates)
 }
 
 /// Ranks anew what was ranked before its pieces were looked at.
 pub(super) fn refine(ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ranked> {
-    let (places, weights) = (places(candidates.turns), Weights::new(candidates));
-    let ranked = ranked.into_iter().map(|Ranked { place: own, mut values, .. }| {
-        values.extend(of_pieces(candidates, &Window { places: &places, own }));
-        Ranked::new(own, values, weights)
+    let weights = candidates.weights();
+    let ranked = ranked.into_iter().map(|Ranked { place, mut values, .. }| {
+        tell_pieces(candidates, place, &mut values);
+        Ranked::new(place, values, &weights)
     });
     in_order(ranked.collect(), candidates)
 }
@@ -145,53 +143,45 @@ fn in_order(mut ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ranked>
     ranked
 }
 
-fn features(
-    clue: &Clue,
-    candidates: &Candidates<'_>,
-    words: Option<&Shares<'_>>,
-    places: &[Place],
-    own: usize,
-) -> Vec<(Feature, f64)> {
-    let (turn, window) = (&candidates.turns[own], Window { places, own });
+/// What a turn tells by who said it, when, and how.
+fn tell_itself(turn: &Spoken, clue: &Clue, values: &mut PerFeature) {
     let is = |it: bool| if it { 1.0 } else { 0.0 };
     let traits = turn.traits();
-    let mut features = Vec::with_capacity(Feature::OF_TURNS.len());
-    features.extend([
-        (Feature::Speaker, is(clue.is_speaker(turn.speaker.as_deref()))),
-        (Feature::Date, clue.dates.agreement(turn.at)),
-        (Feature::SpokenDate, clue.dates.agreement_spoken(|| turn.told())),
-        (Feature::TimeWord, is(clue.asks_when && traits.says_when)),
-        (Feature::Name, is(traits.names_other_than(&clue.callings))),
-        (Feature::Question, is(traits.asks)),
-        (Feature::Length, (traits.words as f64).ln_1p()),
-    ]);
-    if let Some(words) = words {
-        features.push((Feature::Words, words_within(words, &window, 0)));
-        features.push((Feature::WordsAround, words_within(words, &window, REACH)));
-        features.push((Feature::WordsWide, words_within(words, &window, WIDE)));
-        let asked = window.before().filter(|_| !traits.asks);
-        let asked = asked.filter(|it| candidates.turns[it.own].traits().asks);
-        features.push((Feature::Answer, asked.map_or(0.0, |asked| words_within(words, &asked, 0))));
-    }
-    if let Some(cosines) = candidates.cosines {
-        let own = cosines.get(own).copied().flatten();
-        features.push((Feature::Meaning, f64::from(own.unwrap_or(0.0))));
-        features.push((Feature::MeaningAround, mixed(cosines, &window)));
-    }
-    features
+    values.set(Feature::Speaker, is(clue.is_speaker(turn.speaker.as_deref())));
+    values.set(Feature::Date, clue.dates.agreement(turn.at));
+    values.set(Feature::SpokenDate, clue.dates.agreement_spoken(|| turn.told()));
+    values.set(Feature::TimeWord, is(clue.asks_when && turn.says_when()));
+    values.set(Feature::Name, is(traits.names_other_than(&clue.callings)));
+    values.set(Feature::Question, is(traits.asks));
+    values.set(Feature::Length, (traits.words as f64).ln_1p());
 }
 
-/// What is not looked at itself must not profit from what stands around it.
-fn of_pieces(candidates: &Candidates<'_>, window: &Window<'_>) -> Vec<(Feature, f64)> {
-    let Some(pieces) = candidates.pieces.filter(|pieces| pieces[window.own].is_some()) else {
-        return vec![];
-    };
-    let near = |reach| likeness(pieces, window, reach) - LIKENESS_OF_ANY;
-    vec![
-        (Feature::Pieces, near(0)),
-        (Feature::PiecesAround, near(REACH)),
-        (Feature::PiecesWide, near(WIDE)),
-    ]
+/// What its words tell, and those around it.
+fn tell_words(
+    candidates: &Candidates<'_>,
+    words: &Shares<'_>,
+    own: usize,
+    room: &mut Vec<f64>,
+    values: &mut PerFeature,
+) {
+    let window = candidates.window(own);
+    let mut within = |window: &Window<'_>, reach| words_within(words, window, reach, room);
+    values.set(Feature::Words, within(&window, 0));
+    values.set(Feature::WordsAround, within(&window, REACH));
+    values.set(Feature::WordsWide, within(&window, WIDE));
+    let asks = |own: usize| candidates.turns[own].traits().asks;
+    let asked = window.before().filter(|before| !asks(own) && asks(before.own));
+    values.set(Feature::Answer, asked.map_or(0.0, |asked| within(&asked, 0)));
+}
+
+/// What its pieces tell, and those around it. What is not looked at itself must not profit from what
+/// stands around it.
+fn tell_pieces(candidates: &Candidates<'_>, own: usize, values: &mut PerFeature) {
+    let Some(pieces) = candidates.pieces.filter(|pieces| pieces[own].is_some()) else { return };
+    let near = |reach| likeness(pieces, &candidates.window(own), reach) - LIKENESS_OF_ANY;
+    values.set(Feature::Pieces, near(0));
+    values.set(Feature::PiecesAround, near(REACH));
+    values.set(Feature::PiecesWide, near(WIDE));
 }
 
 #[cfg(test)]
@@ -199,7 +189,7 @@ mod tests {
     use jiff::Timestamp;
     use uuid::Uuid;
 
-    use super::super::window::SESSION_GAP;
+    use super::super::window::{SESSION_GAP, places};
     use super::*;
     use crate::ids::TurnId;
     use crate::recall::{Factors, Held};
@@ -226,10 +216,15 @@ mod tests {
         PieceLikeness { nearest: nearest.to_vec(), pieces: 9 }
     }
 
+    /// Turns of which nothing is known but what they tell themselves.
+    fn bare<'a>(turns: &'a [Arc<Spoken>], places: &'a [Place]) -> Candidates<'a> {
+        Candidates { turns, places, words: None, cosines: None, pieces: None, without: &[] }
+    }
+
     fn order(clue: &Clue, turns: &[Arc<Spoken>], counts: &[u32]) -> Vec<usize> {
         let words = evidence(counts);
-        let candidates =
-            Candidates { turns, words: Some(&words), cosines: None, pieces: None, without: &[] };
+        let places = places(turns);
+        let candidates = Candidates { words: Some(&words), ..bare(turns, &places) };
         rank(clue, &candidates).iter().map(|ranked| ranked.place).collect()
     }
 
@@ -250,14 +245,9 @@ mod tests {
         let clue = Clue::of("boat", &[]);
         let gap = SESSION_GAP.as_mins() + 1;
         let turns = [turn(0, 0, "Ana", "the boat"), turn(1, gap, "Bo", "Nine hundred it was")];
+        let places = places(&turns);
         let words = evidence(&[1, 0]);
-        let candidates = Candidates {
-            turns: &turns,
-            words: Some(&words),
-            cosines: None,
-            pieces: None,
-            without: &[],
-        };
+        let candidates = Candidates { words: Some(&words), ..bare(&turns, &places) };
         let ranked = rank(&clue, &candidates);
         let later = ranked.iter().find(|ranked| ranked.place == 1).unwrap();
         let shares = later.shares(&candidates);
@@ -278,15 +268,11 @@ mod tests {
             turn(0, 0, "Ana", "Did you sail?"),
             turn(1, 1, "Bo", "Yes, with Zoe, in January 1970."),
         ];
+        let places = places(&turns);
         let (words, cosines) = (evidence(&[1, 1]), [Some(0.5), Some(0.5)]);
         let pieces = [Some(like(&[0.9, 0.4])), Some(like(&[0.9, 0.4]))];
-        let mut candidates = Candidates {
-            turns: &turns,
-            words: Some(&words),
-            cosines: Some(&cosines),
-            pieces: None,
-            without: &[],
-        };
+        let mut candidates =
+            Candidates { words: Some(&words), cosines: Some(&cosines), ..bare(&turns, &places) };
         let shares = |candidates: &Candidates<'_>| {
             let ranked = rank(&clue, candidates);
             assert_eq!(ranked[0].place, 1);
@@ -305,14 +291,9 @@ mod tests {
     fn a_feature_that_is_switched_off_counts_for_nothing() {
         let clue = Clue::of("What does Bo sail?", &["Ana".to_owned(), "Bo".to_owned()]);
         let turns = [turn(0, 0, "Ana", "I sail a boat"), turn(1, 0, "Bo", "I sail a ship")];
+        let places = places(&turns);
         let words = evidence(&[2, 1]);
-        let all = Candidates {
-            turns: &turns,
-            words: Some(&words),
-            cosines: None,
-            pieces: None,
-            without: &[],
-        };
+        let all = Candidates { words: Some(&words), ..bare(&turns, &places) };
         let first = |without: &[Feature]| rank(&clue, &Candidates { without, ..all })[0].place;
         assert_eq!((first(&[]), first(&[Feature::Speaker])), (1, 0));
         let fewer = Candidates { without: &[Feature::Speaker, Feature::Words], ..all };
@@ -332,23 +313,17 @@ mod tests {
     fn scores_of_turns_compare_with_those_of_memories() {
         let clue = Clue::of("zebra777", &[]);
         let turns = [turn(0, 0, "Ana", "all about zebra777"), turn(9, 200, "Bo", "about the rain")];
+        let places = places(&turns);
         let (words, cosines) = (evidence(&[1, 0]), [Some(0.5), Some(0.1)]);
         let pieces = [Some(like(&[0.95])), Some(like(&[0.2]))];
         let all = Candidates {
-            turns: &turns,
             words: Some(&words),
             cosines: Some(&cosines),
             pieces: Some(&pieces),
-            without: &[],
+            ..bare(&turns, &places)
         };
         let both = Candidates { pieces: None, ..all };
-        let by_words = Candidates {
-            turns: &turns,
-            words: Some(&words),
-            cosines: None,
-            pieces: None,
-            without: &[],
-        };
+        let by_words = Candidates { words: Some(&words), ..bare(&turns, &places) };
         // The best of their list, and everything else speaks for them.
         let plain = Factors {
             relevance: 1.0,

@@ -10,7 +10,7 @@ use crate::text::fold_name;
 
 /// What was said where and when, and by whom. Of each turn that a question brings into view many
 /// others are looked at, so this is little, and shared; and what its text tells whatever is asked is
-/// found out once, for as long as a store keeps it.
+/// found out once, for as long as a store keeps it: at once, or where few ask for it, when somebody does.
 #[derive(Debug)]
 pub struct Spoken {
     pub id: TurnId,
@@ -19,7 +19,8 @@ pub struct Spoken {
     pub speaker: Option<Arc<str>>,
     pub content: Box<str>,
     pub at: Timestamp,
-    traits: OnceLock<Traits>,
+    traits: Traits,
+    says_when: OnceLock<bool>,
     told: OnceLock<Box<[Days]>>,
 }
 
@@ -30,8 +31,6 @@ pub(super) struct Traits {
     pub asks: bool,
     /// How many words it has.
     pub words: usize,
-    /// Says when something was.
-    pub says_when: bool,
     /// Words inside a sentence that begin with a capital, as names are compared.
     names: Box<[String]>,
 }
@@ -44,12 +43,18 @@ impl Spoken {
         content: Box<str>,
         at: Timestamp,
     ) -> Self {
-        let (traits, told) = (OnceLock::new(), OnceLock::new());
-        Self { id, conversation_id, index, speaker, content, at, traits, told }
+        let traits = Traits::of(&content);
+        let (says_when, told) = (OnceLock::new(), OnceLock::new());
+        Self { id, conversation_id, index, speaker, content, at, traits, says_when, told }
     }
 
     pub(super) fn traits(&self) -> &Traits {
-        self.traits.get_or_init(|| Traits::of(&self.content))
+        &self.traits
+    }
+
+    /// Says when something was.
+    pub(super) fn says_when(&self) -> bool {
+        *self.says_when.get_or_init(|| dates::speaks_of_time(&self.content))
     }
 
     /// The days that it tells of.
@@ -63,7 +68,6 @@ impl Traits {
         Self {
             asks: text.trim_end().ends_with('?'),
             words: text.split_whitespace().count(),
-            says_when: dates::speaks_of_time(text),
             names: names(text),
         }
     }
@@ -109,9 +113,8 @@ mod tests {
             assert_eq!(Traits::of(text).names_other_than(&known), names, "{text}");
         }
         let asked = Traits::of("Did you leave on Friday? ");
-        assert!(asked.asks && asked.says_when);
-        assert_eq!(asked.words, 5);
+        assert!(asked.asks && asked.words == 5);
         let said = Traits::of("I did.");
-        assert!(!said.asks && !said.says_when && said.words == 2);
+        assert!(!said.asks && said.words == 2);
     }
 }

@@ -1,7 +1,6 @@
 //! A turn and those around it, and how much of the question stands there: its words, its meaning
 //! and its pieces.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -75,17 +74,27 @@ impl Window<'_> {
 
 /// Everybody in the windows of some candidates, in order.
 pub(super) fn around(places: &[Place], some: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut found = BTreeSet::new();
+    let mut is_around = vec![false; places.len()];
     for own in some {
-        found.extend(Window { places, own }.within(WIDE).map(|(place, _)| place));
+        for (place, _) in (Window { places, own }).within(WIDE) {
+            is_around[place] = true;
+        }
     }
-    found.into_iter().collect()
+    (0..places.len()).filter(|place| is_around[*place]).collect()
 }
 
 /// BM25 of a window, as a share of the best there can be. Turns that were not read have none of the
-/// words, or they would have been found, and are as long as others.
-pub(super) fn words_within(shares: &Shares<'_>, window: &Window<'_>, reach: usize) -> f64 {
-    let (mut counts, mut length, mut read) = (vec![0.0; shares.weights.len()], 0.0, 0);
+/// words, or they would have been found, and are as long as others. `counts` is only room to count in:
+/// this is done for each window of hundreds of turns.
+pub(super) fn words_within(
+    shares: &Shares<'_>,
+    window: &Window<'_>,
+    reach: usize,
+    counts: &mut Vec<f64>,
+) -> f64 {
+    counts.clear();
+    counts.resize(shares.weights.len(), 0.0);
+    let (mut length, mut read) = (0.0, 0);
     for (place, _) in window.within(reach) {
         let Some(held) = shares.evidence.items.get(place) else { continue };
         read += 1;
@@ -98,7 +107,7 @@ pub(super) fn words_within(shares: &Shares<'_>, window: &Window<'_>, reach: usiz
     if reach > REACH {
         length += usual * (turns - read) as f64;
     }
-    shares.share(&counts, length / (usual * turns as f64))
+    shares.share(counts.iter().copied(), length / (usual * turns as f64))
 }
 
 /// A turn's cosine with those of its neighbours mixed in.
