@@ -7,7 +7,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _};
 
-pub(crate) use asked::{Stretch, asked_times};
+pub(crate) use asked::{AskedTimes, Stretch, asked_times};
 
 use super::sentence::{Sentence, Word, sentences};
 

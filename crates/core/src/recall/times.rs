@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::turn::Days;
-use crate::extraction::{Stretch, asked_times};
+use crate::extraction::{AskedTimes, Stretch, asked_times};
 
 /// How much a moment agrees with the day that is asked about, and with the year. What is between
 /// them counts by how long it is: a longer stretch has more in it by chance. Calendar dates count
@@ -20,7 +20,7 @@ const NEAR: SignedDuration = SignedDuration::from_hours(24);
 const OF_NEAR: f64 = 0.5;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Times(Vec<Stretch>);
+pub(super) struct Times(AskedTimes);
 
 impl Times {
     pub(super) fn of(query: &str, seen_from: Timestamp) -> Self {
@@ -29,28 +29,39 @@ impl Times {
 
     /// Adds a stretch, unless it is there or holds nothing.
     pub(super) fn add(&mut self, stretch: Stretch) {
-        if stretch.0 < stretch.1 && !self.0.contains(&stretch) {
-            self.0.push(stretch);
+        if stretch.0 < stretch.1 && !self.0.stretches.contains(&stretch) {
+            self.0.stretches.push(stretch);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.stretches.is_empty()
     }
 
     pub(super) fn stretches(&self) -> &[Stretch] {
-        &self.0
+        &self.0.stretches
+    }
+
+    /// What a question says besides when: nobody need have said "last week" for it to be known what
+    /// happened then. Nothing, where it has no words for time, or no others.
+    pub(super) fn left_of(&self, question: &str) -> Option<String> {
+        let is_time = |word: &&str| {
+            let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            self.0.words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
+        };
+        let (times, left): (Vec<_>, Vec<_>) = question.split_whitespace().partition(is_time);
+        (!times.is_empty() && !left.is_empty()).then(|| left.join(" "))
     }
 
     /// As whole days.
     pub(super) fn days(&self) -> impl Iterator<Item = Days> {
         let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
-        self.0.iter().map(move |(from, to)| (day(*from), day(*to)))
+        self.stretches().iter().map(move |(from, to)| (day(*from), day(*to)))
     }
 
     /// How well a moment agrees with what is asked about, 0 to 1.
     pub(super) fn agreement(&self, at: Timestamp) -> f64 {
-        self.0.iter().map(|stretch| agreement(*stretch, at)).fold(0.0, f64::max)
+        self.stretches().iter().map(|stretch| agreement(*stretch, at)).fold(0.0, f64::max)
     }
 }
 
@@ -91,6 +102,15 @@ mod tests {
             assert!(agreement("what happened yesterday?", other).abs() < 1e-9, "{other}");
         }
         assert!(agreement("what happened?", "2026-02-28T09:00:00Z").abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_asked_besides_the_time_is_told_apart() {
+        let left = |question: &str| Times::of(question, ASKED.parse().unwrap()).left_of(question);
+        assert_eq!(left("What did we decide last week?").as_deref(), Some("What did we decide"));
+        assert_eq!(left("last week's agenda?").as_deref(), Some("agenda?"));
+        assert_eq!(left("yesterday?"), None, "nothing else is asked");
+        assert_eq!(left("what did the boat cost?"), None);
     }
 
     #[test]

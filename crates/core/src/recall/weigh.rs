@@ -34,6 +34,8 @@ const TELLING: usize = 10;
 pub(super) struct Candidates {
     pub ids: Vec<Uuid>,
     pub words: Option<WordEvidence>,
+    /// Of those words that need to be there, where they are not all.
+    besides: Option<WordEvidence>,
     pub cosines: Option<Vec<Option<f32>>>,
     /// With the query that has moved towards the best.
     moved: Option<Vec<Option<f32>>>,
@@ -113,7 +115,7 @@ impl Candidates {
     pub(super) fn signs(&self, weighed: &[Weighed]) -> Option<Signs> {
         let best = || weighed.iter().take(TELLING).map(|weighed| weighed.place);
         best().next()?;
-        let covered = self.words.as_ref().map(|words| {
+        let covered = self.besides.as_ref().or(self.words.as_ref()).map(|words| {
             let items: Vec<_> = best().filter_map(|place| words.items.get(place)).collect();
             Shares::new(words).covered(&items)
         });
@@ -147,14 +149,20 @@ impl Mnemic {
                 None => None,
             }
         };
-        let (words, cosines) = tokio::join!(self.words_of(quest, searches, &ids), near);
+        let asked = &quest.request.query;
+        let (words, cosines) = tokio::join!(self.words_of(quest, asked, searches, &ids), near);
         let words = words?;
+        let besides = match quest.times.left_of(asked) {
+            Some(left) => self.words_of(quest, &left, searches, &ids).await?,
+            None => None,
+        };
         let led = by_id(&lists, Technique::Entities);
         let entities = ids.iter().map(|id| led.get(id).map_or(0.0, |it| f64::from(*it))).collect();
         let without = quest.request.without.clone();
         let mut candidates = Candidates {
             ids,
             words,
+            besides,
             cosines,
             moved: None,
             pieces: None,
@@ -174,14 +182,14 @@ impl Mnemic {
     async fn words_of(
         &self,
         quest: &Quest,
+        query: &str,
         searches: &Searches,
         ids: &[Uuid],
     ) -> Result<Option<WordEvidence>> {
         if !searches.served(Technique::Words) {
             return Ok(None);
         }
-        let (kind, query) = (ItemKind::Memory, &quest.request.query);
-        self.store.word_evidence(quest.scope, kind, query, ids).await.map(Some)
+        self.store.word_evidence(quest.scope, ItemKind::Memory, query, ids).await.map(Some)
     }
 
     /// Nothing, where another model has moved in since the search: then the other shares serve.
@@ -300,6 +308,7 @@ mod tests {
         Candidates {
             ids: (1..=3).map(Uuid::from_u128).collect(),
             words: Some(words(&[1, 0, 0])),
+            besides: None,
             cosines: Some(vec![Some(0.3), Some(0.5), None]),
             moved: Some(vec![Some(0.4), Some(0.4), None]),
             pieces: Some(vec![Some(like(0.6, 8)), Some(like(0.4, 8)), None]),

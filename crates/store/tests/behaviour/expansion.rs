@@ -45,6 +45,7 @@ pub(crate) async fn memories_of_the_time_that_is_asked_about_go_first(mut w: Wor
             w.embed_with(HashModel::new("small")).await;
             all_have_vectors(&w, &w.operator).await;
         }
+        let timeless = w.recall(&w.operator, &memories("which colour was decided?")).await;
         for (when, wanted) in [
             ("last week", SECOND),
             ("this week", THIRD),
@@ -59,6 +60,8 @@ pub(crate) async fn memories_of_the_time_that_is_asked_about_go_first(mut w: Wor
             assert_eq!(bundle.items.len(), 3, "nothing is left out: {when}");
             assert!(share(&bundle, 0, Feature::Date) > 0.0, "{when}");
             assert_eq!(bundle.times.len(), 1, "{when}");
+            let (sure, usual) = (bundle.confidence, timeless.confidence);
+            assert!(sure > usual - 0.02, "nobody need have said {when}: {sure} {usual}");
             let without = RecallRequest { without: vec![Feature::Date], ..request };
             let bundle = w.recall(&w.operator, &without).await;
             assert!((0..3).all(|place| share(&bundle, place, Feature::Date) == 0.0), "{when}");

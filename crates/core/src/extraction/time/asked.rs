@@ -2,6 +2,8 @@
 //! the last three days" are then. What a calendar says by itself, such as "8 May 2023", is not
 //! among them.
 
+use std::collections::HashSet;
+
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
@@ -23,11 +25,17 @@ const ELSEWHEN_YEARS: i64 = 3;
 /// From the begin of the first day to the end of the last.
 pub(crate) type Stretch = (Timestamp, Timestamp);
 
+/// The times that a question names, and the words by which it does, in lower case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct AskedTimes {
+    pub stretches: Vec<Stretch>,
+    pub words: Vec<String>,
+}
+
 /// The times that a question names by words which mean other days tomorrow.
-pub(crate) fn asked_times(question: &str, at: Timestamp) -> Vec<Stretch> {
-    let today = at.to_zoned(TimeZone::UTC).date();
-    let Some(elsewhen) = moved(today, -ELSEWHEN_YEARS.years()) else { return vec![] };
-    let mut found: Vec<Stretch> = Vec::new();
+pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
+    let (today, mut asked) = (at.to_zoned(TimeZone::UTC).date(), AskedTimes::default());
+    let Some(elsewhen) = moved(today, -ELSEWHEN_YEARS.years()) else { return asked };
     for Sentence { mut words, .. } in sentences(question) {
         words.iter_mut().for_each(without_genitive);
         let ahead = words.iter().any(|word| word.is(AHEAD));
@@ -39,13 +47,20 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> Vec<Stretch> {
             let (length, when) =
                 seen.read(rest).map_or((1, None), |(length, when)| (length, Some(when)));
             let depends = || otherwise.read(rest).map(|(_, when)| when) != when;
-            let stretch = when.and_then(|when| stretch(when, today));
-            found.extend(stretch.filter(|it| depends() && !found.contains(it)));
-            rest = rest.get(length..).unwrap_or_default();
+            let (said, behind) = rest.split_at(length.min(rest.len()));
+            if let Some(stretch) = when.and_then(|when| stretch(when, today))
+                && depends()
+            {
+                asked.words.extend(said.iter().map(|word| word.lower.clone()));
+                asked.stretches.push(stretch);
+            }
+            rest = behind;
         }
     }
-    found.truncate(TIMES_MAX);
-    found
+    let mut known = HashSet::new();
+    asked.stretches.retain(|stretch| known.insert(*stretch));
+    asked.stretches.truncate(TIMES_MAX);
+    asked
 }
 
 /// "last week's" is "last week".
@@ -146,7 +161,7 @@ mod tests {
 
     fn asked(question: &str, at: &str) -> Vec<String> {
         let day = |time: Timestamp| time.to_zoned(TimeZone::UTC).date().to_string();
-        let times = asked_times(question, at.parse().unwrap());
+        let times = asked_times(question, at.parse().unwrap()).stretches;
         times.into_iter().map(|(from, to)| format!("{}..{}", day(from), day(to))).collect()
     }
 
@@ -187,6 +202,14 @@ mod tests {
         for (question, stretch) in cases {
             assert_eq!(asked(question, ASKED), [stretch], "{question}");
         }
+    }
+
+    #[test]
+    fn the_words_for_time_are_told_apart_from_the_others() {
+        let words = |question: &str| asked_times(question, ASKED.parse().unwrap()).words;
+        assert_eq!(words("what did we decide last week?"), ["last", "week"]);
+        assert_eq!(words("What changed since Monday, and why?"), ["since", "monday"]);
+        assert!(words("what did we decide about the last boat?").is_empty());
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl Mnemic {
         let turns = self.turn_candidates(quest, clue, seeds, ahead).await?;
         let ids: Vec<Uuid> = turns.iter().map(|turn| turn.id.0).collect();
         let (words, cosines) = tokio::try_join!(
-            self.evidence(quest, clue, seeds, &ids),
+            self.evidence(quest, &clue.words, seeds, &ids),
             self.cosines(quest, seeds, &ids)
         )?;
         let places = window::places(&turns);
@@ -244,7 +244,11 @@ impl Mnemic {
         }
         let best = rank::best_of(&candidates);
         ranked.retain(|ranked| passes(quest, &turns[ranked.place]));
-        let signs = signs(clue, &candidates, &ranked);
+        let besides = match quest.times.left_of(&clue.words) {
+            Some(left) => self.evidence(quest, &left, seeds, &ids).await?,
+            None => None,
+        };
+        let signs = signs(clue, &candidates, besides.as_ref().or(words.as_ref()), &ranked);
         let best_ranked = spread(ranked, &turns, quest.limit).into_iter();
         let recalled = best_ranked.map(|ranked| {
             let id = turns[ranked.place].id;
@@ -343,14 +347,14 @@ impl Mnemic {
     async fn evidence(
         &self,
         quest: &Quest,
-        clue: &Clue,
+        words: &str,
         seeds: &Seeds,
         ids: &[Uuid],
     ) -> Result<Option<WordEvidence>> {
         if seeds.words.is_none() {
             return Ok(None);
         }
-        let words = self.store.word_evidence(quest.scope, ItemKind::Turn, &clue.words, ids).await?;
+        let words = self.store.word_evidence(quest.scope, ItemKind::Turn, words, ids).await?;
         // What is asked of a talk is short: a word that it has twice is there by grammar.
         Ok(Some(WordEvidence { asked: vec![], ..words }))
     }
@@ -400,8 +404,13 @@ fn as_reach(turns: usize) -> i64 {
 
 /// What speaks for the answer being in a turn at all; nothing, where there is none. Where the
 /// question names one of two who speak, it is asked of what that one says: the other may have said
-/// the same.
-fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<Signs> {
+/// the same. `words` are those that need to have been said.
+fn signs(
+    clue: &Clue,
+    candidates: &Candidates<'_>,
+    words: Option<&WordEvidence>,
+    ranked: &[Ranked],
+) -> Option<Signs> {
     ranked.first()?;
     let speaker = |ranked: &Ranked| candidates.turns[ranked.place].speaker.as_deref();
     let named = |ranked: &Ranked| clue.is_speaker(speaker(ranked));
@@ -417,7 +426,7 @@ fn signs(clue: &Clue, candidates: &Candidates<'_>, ranked: &[Ranked]) -> Option<
         let near = asked().filter_map(|it| pieces.get(it.place)?.as_ref());
         near.map(piece::likeness).reduce(f64::max)
     });
-    let covered = candidates.words.map(|words| {
+    let covered = words.map(|words| {
         let items: Vec<_> = asked().filter_map(|it| words.items.get(it.place)).collect();
         Shares::new(words).covered(&items)
     });
