@@ -53,7 +53,7 @@ pub mod workspace;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clock::{Clock, IdSource};
+use clock::{Chronicle, Clock, IdSource};
 use embed::{EmbedderSlot, EmbedderState};
 pub use error::{Code, Error, Kind, Result};
 use slot::SlotSpace;
@@ -66,6 +66,8 @@ pub struct Mnemic {
     embedder: EmbedderSlot,
     clock: Arc<dyn Clock>,
     ids: IdSource,
+    /// Of actions whose reporters leave it to us to say when they were.
+    chronicle: Chronicle,
     fill: fill::Fill,
     reinforce: reinforce::Reinforce,
     lease: Duration,
@@ -94,6 +96,7 @@ impl Mnemic {
             embedder,
             clock,
             ids: IdSource::default(),
+            chronicle: Chronicle::new(sequence::GAP),
             fill: fill::Fill::default(),
             reinforce: reinforce::Reinforce::default(),
             lease: job::LEASE_DEFAULT,
