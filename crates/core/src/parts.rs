@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::{Clock, IdSource};
+use crate::clock::{Chronicle, Clock, IdSource};
 use crate::embed::EmbedderSlot;
 use crate::slot::SlotSpace;
 use crate::store::Store;
@@ -16,6 +16,8 @@ pub struct Parts {
     pub(crate) embedder: EmbedderSlot,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdSource,
+    /// Of actions whose reporters leave it to us to say when they were.
+    pub(crate) chronicle: Chronicle,
     pub(crate) fill: fill::Fill,
     pub(crate) reinforce: reinforce::Reinforce,
     pub(crate) lease: Duration,
@@ -50,6 +52,7 @@ impl Parts {
             embedder,
             clock,
             ids: IdSource::default(),
+            chronicle: Chronicle::new(sequence::GAP),
             fill: fill::Fill::default(),
             reinforce: reinforce::Reinforce::default(),
             lease: job::LEASE_DEFAULT,

@@ -302,6 +302,7 @@ impl Mnemic {
 
     fn new_action(&self, principal: &Principal, new: &NewAction) -> AgentAction {
         let now = self.clock.now();
+        let at = new.at.map_or_else(|| self.chronicle.time(now), micros);
         let error = new.error_code.as_deref().unwrap_or_default();
         let failed = new.outcome == Outcome::Failure;
         let mut node_ids = new.node_ids.clone();
@@ -317,7 +318,7 @@ impl Mnemic {
             outcome: new.outcome,
             error_code: failed.then(|| code::normalise(error)),
             latency_ms: new.latency_ms,
-            at: new.at.map_or(now, micros),
+            at,
             created_at: now,
             sequence_id: None,
         }

@@ -52,6 +52,9 @@ static JOBS: &[&dyn Job] = &[
 /// A failed job is tried again after this long, doubled with each failure up to its cadence.
 const RETRY_FIRST: SignedDuration = SignedDuration::from_mins(1);
 
+/// Clocks of servers may differ by so much without one of them being wrong.
+const SKEW_MAX: SignedDuration = SignedDuration::from_mins(1);
+
 /// How often, and after how long, a job that somebody else runs is looked at again.
 const PATIENCE_TRIES: usize = 20;
 const PATIENCE_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
@@ -260,6 +263,10 @@ fn next_run(job: &dyn Job, record: Option<&JobRecord>, now: Timestamp) -> Option
     let cadence = job.cadence()?;
     let Some(record) = record else { return Some(now) };
     let Some(last) = &record.last_run else { return Some(now) };
+    // The clock was set back since: to wait for it to come so far again could take for ever.
+    if last.finished_at.duration_since(now) > SKEW_MAX {
+        return Some(now);
+    }
     let pause = match u32::try_from(record.failures - 1) {
         Ok(doublings) => {
             let factor = 2_i32.saturating_pow(doublings.min(16));

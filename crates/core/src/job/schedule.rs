@@ -16,12 +16,30 @@ const LOOK_PERIOD: Duration = Duration::from_secs(15);
 /// How often a server looks whether a workspace has switched a job on.
 const UNSCHEDULED_PERIOD: SignedDuration = SignedDuration::from_mins(5);
 
+/// When each workspace has work again, so that the idle ones cost nothing.
+#[derive(Debug, Default)]
+struct Looks {
+    next: HashMap<WorkspaceId, Timestamp>,
+    /// When the last look was.
+    last: Option<Timestamp>,
+}
+
+impl Looks {
+    /// Forgets workspaces that have gone, and all times once the clock was set back.
+    fn begin(&mut self, now: Timestamp, workspaces: &[WorkspaceId]) {
+        if self.last.replace(now).is_some_and(|last| now < last) {
+            self.next.clear();
+        }
+        self.next.retain(|id, _| workspaces.contains(id));
+    }
+}
+
 impl Mnemic {
     /// Runs jobs when they are due, for ever.
     pub async fn run_jobs(&self) {
-        let mut next = HashMap::new();
+        let mut looks = Looks::default();
         loop {
-            if let Err(e) = self.run_due(&mut next).await {
+            if let Err(e) = self.run_due(&mut looks).await {
                 tracing::warn!(error = %e, "due jobs could not be looked for; trying again");
             }
             tokio::time::sleep(LOOK_PERIOD).await;
@@ -30,21 +48,20 @@ impl Mnemic {
 
     /// Runs what is due now, once; says how many jobs that were.
     pub async fn run_due_jobs(&self) -> Result<usize> {
-        self.run_due(&mut HashMap::new()).await
+        self.run_due(&mut Looks::default()).await
     }
 
-    /// `next` remembers when each workspace has work again, so that the idle ones cost nothing.
-    async fn run_due(&self, next: &mut HashMap<WorkspaceId, Timestamp>) -> Result<usize> {
+    async fn run_due(&self, looks: &mut Looks) -> Result<usize> {
         let mut ran = 0;
         let workspaces = self.workspace_ids().await?;
-        next.retain(|id, _| workspaces.contains(id));
+        looks.begin(self.clock.now(), &workspaces);
         for id in workspaces {
-            if next.get(&id).is_some_and(|at| self.clock.now() < *at) {
+            if looks.next.get(&id).is_some_and(|at| self.clock.now() < *at) {
                 continue;
             }
             let (count, at) = self.run_due_in(Scope::of_job(id)).await?;
             ran += count;
-            next.insert(id, at);
+            looks.next.insert(id, at);
         }
         Ok(ran)
     }

@@ -56,6 +56,15 @@ fn one_that_never_ran_is_due_at_once() {
 }
 
 #[test]
+fn a_clock_that_was_set_back_does_not_put_a_job_off() {
+    let now = |back| Timestamp::UNIX_EPOCH - SignedDuration::from_secs(back);
+    let next = |back| next_run(&Hourly, Some(&record(0)), now(back)).unwrap();
+    assert_eq!(next(60), Timestamp::UNIX_EPOCH + SignedDuration::from_hours(1), "another's clock");
+    assert_eq!(next(61), now(61));
+    assert_eq!(next(1_000_000), now(1_000_000));
+}
+
+#[test]
 fn lag_is_counted_from_when_it_was_due_and_not_while_it_runs() {
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_mins(90);
     assert_eq!(show(&Hourly, Some(&record(0)), now).lag_seconds, 30 * 60);

@@ -186,6 +186,10 @@ macro_rules! behaviour {
                 runs_are_found_by_what_they_were_about
                 neither_order_nor_portions_matter
                 grouping_at_two_servers_counts_once
+                a_clock_set_back_by_little_changes_no_order
+                a_clock_set_back_by_much_is_believed
+                a_clock_that_was_ahead_for_a_while_parts_nothing
+                sequences_close_by_themselves_after_the_clock_was_set_back
             }
             behaviour! { in profile, $open:
                 a_profile_is_merged_and_goes_with_its_user

@@ -375,3 +375,101 @@ pub(crate) async fn grouping_at_two_servers_counts_once(w: World) {
     assert_eq!(counts(&w.all().await), [5, 5, 5, 5]);
     assert_eq!(w.tallies("a").await, (4, vec![(String::new(), 4)]));
 }
+
+impl World {
+    /// Nobody says when it was, so it was when the server heard of it.
+    async fn do_now(&self, new: NewAction) -> Timestamp {
+        self.act(&self.operator, &[new]).await;
+        self.now()
+    }
+
+    async fn types_of(&self, sequence: &Sequence) -> Vec<String> {
+        let scope = self.operator.scope();
+        let of = self.store().list_actions_of(scope, sequence.id, None, 99).await.unwrap();
+        of.into_iter().map(|action| action.action_type).collect()
+    }
+}
+
+pub(crate) async fn a_clock_set_back_by_little_changes_no_order(w: World) {
+    for (session, back) in [("tick", TICK), ("minutes", MINUTE * 3), ("gap", GAP)] {
+        // Away from what the time stood still at for the session before.
+        w.clock.forward(DAY);
+        let begun = w.do_now(done(session, "first")).await;
+        w.clock.back(back);
+        w.do_now(done(session, "second")).await;
+        w.do_now(failed(session, "third", "KeyError")).await;
+        w.group(&w.operator).await;
+        let filter =
+            SequenceFilter { session_id: Some(session.to_owned()), ..SequenceFilter::default() };
+        let [one] = &w.sequences(&w.operator, &filter).await[..] else { panic!("{session}") };
+        assert_eq!(w.types_of(one).await, ["first", "second", "third"], "{session}");
+        assert_eq!((one.first_at, one.last_at, one.outcome), (begun, begun, Outcome::Failure));
+        // Once the clock has come so far again, time goes on.
+        w.clock.forward(back + MINUTE);
+        let ended = w.do_now(done(session, "fourth")).await;
+        w.group(&w.operator).await;
+        let one = &w.sequences(&w.operator, &filter).await[0];
+        assert_eq!((one.action_count, one.last_at, ended), (4, ended, begun + MINUTE));
+    }
+}
+
+pub(crate) async fn a_clock_set_back_by_much_is_believed(w: World) {
+    let hour = MINUTE * 60;
+    let early = w.do_now(done("s", "before")).await;
+    w.group(&w.operator).await;
+    w.clock.back(hour);
+    let begun = w.do_now(done("s", "after")).await;
+    assert_eq!(begun, early - hour);
+    w.clock.forward(MINUTE);
+    let ended = w.do_now(failed("s", "after", "KeyError")).await;
+    w.group(&w.operator).await;
+    let [before, after] = &w.all().await[..] else { panic!("the times are an hour apart") };
+    assert_eq!((before.first_at, before.last_at, before.action_count), (early, early, 1));
+    assert_eq!((after.first_at, after.last_at, after.action_count), (begun, ended, 2));
+    assert_eq!((before.outcome, after.outcome), (Outcome::Success, Outcome::Failure));
+    // What goes on by the new clock closes by it, and what was before waits for its time.
+    w.clock.forward(GAP + TICK);
+    assert_eq!(w.group(&w.operator).await, 1);
+    let closed: Vec<_> = w.all().await.iter().map(|it| it.closed_at).collect();
+    assert_eq!(closed, [None, Some(w.now())]);
+    w.clock.forward(hour);
+    assert_eq!(w.group(&w.operator).await, 1);
+    assert_eq!(w.tallies("before").await, (1, vec![(String::new(), 1)]));
+    let both = vec![(String::new(), 1), ("KeyError".to_owned(), 1)];
+    assert_eq!(w.tallies("after").await, (1, both));
+}
+
+pub(crate) async fn a_clock_that_was_ahead_for_a_while_parts_nothing(w: World) {
+    let first = w.do_now(done("s", "a")).await;
+    w.group(&w.operator).await;
+    w.clock.forward(DAY);
+    let ahead = w.do_now(done("s", "b")).await;
+    w.group(&w.operator).await;
+    let closed: Vec<_> = w.all().await.iter().map(|it| it.closed_at.is_some()).collect();
+    assert_eq!(closed, [false, true], "a day has passed for all that is known");
+    w.clock.back(DAY - MINUTE);
+    let last = w.do_now(failed("s", "a", "KeyError")).await;
+    assert_eq!((last, ahead), (first + MINUTE, first + DAY));
+    w.group(&w.operator).await;
+    let [strayed, one] = &w.all().await[..] else { panic!("one run, and what strayed from it") };
+    assert_eq!((one.first_at, one.last_at, one.action_count), (first, last, 2));
+    assert_eq!((one.outcome, one.closed_at), (Outcome::Failure, None), "it is open again");
+    assert_eq!((strayed.first_at, strayed.action_count), (ahead, 1));
+    assert_eq!(w.tallies("a").await, (0, vec![]), "and no longer counted");
+    w.clock.forward(GAP + TICK);
+    w.group(&w.operator).await;
+    let both = vec![(String::new(), 1), ("KeyError".to_owned(), 1)];
+    assert_eq!(w.tallies("a").await, (1, both));
+}
+
+pub(crate) async fn sequences_close_by_themselves_after_the_clock_was_set_back(w: World) {
+    w.mnemic.run_due_jobs().await.unwrap();
+    w.clock.back(DAY * 30);
+    w.do_now(done("s", "a")).await;
+    assert!(w.mnemic.run_due_jobs().await.unwrap() > 0, "not in thirty days, but now");
+    assert_eq!(w.mnemic.run_due_jobs().await.unwrap(), 0, "and once only");
+    w.clock.forward(GAP + MINUTE);
+    w.mnemic.run_due_jobs().await.unwrap();
+    let all = w.all().await;
+    assert_eq!(all.iter().map(|it| it.closed_at).collect::<Vec<_>>(), [Some(w.now())]);
+}

@@ -37,6 +37,10 @@ impl HandClock {
         let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *now += by;
     }
+
+    pub(crate) fn back(&self, by: SignedDuration) {
+        self.forward(-by);
+    }
 }
 
 impl Clock for HandClock {
