@@ -9,7 +9,6 @@ pub mod observe;
 pub mod origin;
 pub mod peer;
 pub mod problem;
-mod prompt;
 pub mod rate;
 mod serve;
 

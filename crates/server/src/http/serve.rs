@@ -21,8 +21,6 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
-use super::prompt::Prompt;
-
 /// How long to pause when the system has no more file descriptors to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -75,7 +73,7 @@ pub async fn serve(
         });
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         connections.spawn(async move {
-            if let Err(error) = Prompt::new(connection).await {
+            if let Err(error) = connection.await {
                 tracing::debug!(%error, "connection ended early");
             }
             drop(place);
