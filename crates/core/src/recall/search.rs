@@ -213,6 +213,7 @@ impl Mnemic {
     /// What was said is a task of its own: weighing it takes as long as weighing memories, and there
     /// may be more than one processor. It ends with whoever asks.
     async fn by_turns_apart(&self, quest: &Arc<Quest>) -> Option<Result<Turns>> {
+        quest.clue.as_ref()?;
         let (mnemic, quest) = (self.clone(), quest.clone());
         let mut task = JoinSet::new();
         task.spawn(async move { mnemic.by_turns(&quest).await }.in_current_span());
