@@ -25,6 +25,18 @@ pub(super) fn likeness(pieces: &PieceLikeness) -> f64 {
     f64::from(sum) / pieces.nearest.len().max(1) as f64
 }
 
+/// The same without so many of the question's pieces, those that are least like the text: as many as
+/// stand for what need not be said in it. At least one is left.
+pub(super) fn likeness_besides(pieces: &PieceLikeness, spared: usize) -> f64 {
+    if spared == 0 {
+        return likeness(pieces);
+    }
+    let mut nearest = pieces.nearest.clone();
+    nearest.sort_unstable_by(|a, b| b.total_cmp(a));
+    nearest.truncate(nearest.len().saturating_sub(spared).max(1));
+    likeness(&PieceLikeness { nearest, pieces: pieces.pieces })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +49,8 @@ mod tests {
         close(telling(&[of(4), of(60)]), 0.5);
         close(telling(&[None]), 0.0);
         close(likeness(&of(4).unwrap()), 0.75);
+        for (spared, left) in [(0, 0.75), (1, 1.0), (2, 1.0)] {
+            close(likeness_besides(&of(4).unwrap(), spared), left);
+        }
     }
 }

@@ -22,6 +22,14 @@ const OF_NEAR: f64 = 0.5;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Times(AskedTimes);
 
+/// What a question says besides when.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    pub words: String,
+    /// How many words it has for time.
+    pub spared: usize,
+}
+
 impl Times {
     pub(super) fn of(query: &str, seen_from: Timestamp) -> Self {
         Self(asked_times(query, seen_from))
@@ -44,13 +52,14 @@ impl Times {
 
     /// What a question says besides when: nobody need have said "last week" for it to be known what
     /// happened then. Nothing, where it has no words for time, or no others.
-    pub(super) fn left_of(&self, question: &str) -> Option<String> {
+    pub(super) fn left_of(&self, question: &str) -> Option<Left> {
         let is_time = |word: &&str| {
             let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
             self.0.words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
         };
         let (times, left): (Vec<_>, Vec<_>) = question.split_whitespace().partition(is_time);
-        (!times.is_empty() && !left.is_empty()).then(|| left.join(" "))
+        (!times.is_empty() && !left.is_empty())
+            .then(|| Left { words: left.join(" "), spared: times.len() })
     }
 
     /// As whole days.
@@ -107,8 +116,9 @@ mod tests {
     #[test]
     fn what_is_asked_besides_the_time_is_told_apart() {
         let left = |question: &str| Times::of(question, ASKED.parse().unwrap()).left_of(question);
-        assert_eq!(left("What did we decide last week?").as_deref(), Some("What did we decide"));
-        assert_eq!(left("last week's agenda?").as_deref(), Some("agenda?"));
+        let of = |words: &str, spared| Some(Left { words: words.to_owned(), spared });
+        assert_eq!(left("What did we decide last week?"), of("What did we decide", 2));
+        assert_eq!(left("last week's agenda?"), of("agenda?", 2));
         assert_eq!(left("yesterday?"), None, "nothing else is asked");
         assert_eq!(left("what did the boat cost?"), None);
     }

@@ -36,6 +36,8 @@ pub(super) struct Candidates {
     pub words: Option<WordEvidence>,
     /// Of those words that need to be there, where they are not all.
     besides: Option<WordEvidence>,
+    /// How many need not.
+    spared: usize,
     pub cosines: Option<Vec<Option<f32>>>,
     /// With the query that has moved towards the best.
     moved: Option<Vec<Option<f32>>>,
@@ -119,7 +121,8 @@ impl Candidates {
             let items: Vec<_> = best().filter_map(|place| words.items.get(place)).collect();
             Shares::new(words).covered(&items)
         });
-        let pieces = self.pieces.iter().flatten().flatten().map(piece::likeness);
+        let near = |near| piece::likeness_besides(near, self.spared);
+        let pieces = self.pieces.iter().flatten().flatten().map(near);
         let near = || {
             let cosines = self.cosines.iter().flatten().flatten();
             cosines.map(|cosine| f64::from(*cosine)).reduce(f64::max)
@@ -152,8 +155,9 @@ impl Mnemic {
         let asked = &quest.request.query;
         let (words, cosines) = tokio::join!(self.words_of(quest, asked, searches, &ids), near);
         let words = words?;
-        let besides = match quest.times.left_of(asked) {
-            Some(left) => self.words_of(quest, &left, searches, &ids).await?,
+        let left = quest.times.left_of(asked);
+        let besides = match &left {
+            Some(left) => self.words_of(quest, &left.words, searches, &ids).await?,
             None => None,
         };
         let led = by_id(&lists, Technique::Entities);
@@ -163,6 +167,7 @@ impl Mnemic {
             ids,
             words,
             besides,
+            spared: left.map_or(0, |left| left.spared),
             cosines,
             moved: None,
             pieces: None,
@@ -309,6 +314,7 @@ mod tests {
             ids: (1..=3).map(Uuid::from_u128).collect(),
             words: Some(words(&[1, 0, 0])),
             besides: None,
+            spared: 0,
             cosines: Some(vec![Some(0.3), Some(0.5), None]),
             moved: Some(vec![Some(0.4), Some(0.4), None]),
             pieces: Some(vec![Some(like(0.6, 8)), Some(like(0.4, 8)), None]),

@@ -88,8 +88,11 @@ fn push_beside(text: &mut String, found: &RecallResponse) {
     let ways = ways.map(|it| format!("- {} (strategy {})", quoted(&it.description), it.id));
     section("Ways that worked before:", ways.collect());
     let patterns = found.patterns.iter();
-    let patterns =
-        patterns.map(|it| format!("- {} (pattern {})", quoted(&it.recommendation), it.id));
+    let patterns = patterns.map(|it| {
+        let note = it.annotation.as_ref().map(|note| format!(" {}", quoted(note)));
+        let note = note.unwrap_or_default();
+        format!("- {}{note} (pattern {})", quoted(&it.recommendation), it.id)
+    });
     section("What tends to happen:", patterns.collect());
 }
 

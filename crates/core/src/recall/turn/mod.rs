@@ -244,11 +244,14 @@ impl Mnemic {
         }
         let best = rank::best_of(&candidates);
         ranked.retain(|ranked| passes(quest, &turns[ranked.place]));
-        let besides = match quest.times.left_of(&clue.words) {
-            Some(left) => self.evidence(quest, &left, seeds, &ids).await?,
+        let left = quest.times.left_of(&clue.words);
+        let besides = match &left {
+            Some(left) => self.evidence(quest, &left.words, seeds, &ids).await?,
             None => None,
         };
-        let signs = signs(clue, &candidates, besides.as_ref().or(words.as_ref()), &ranked);
+        let spared = left.map_or(0, |left| left.spared);
+        let asked = (besides.as_ref().or(words.as_ref()), spared);
+        let signs = signs(clue, &candidates, asked, &ranked);
         let best_ranked = spread(ranked, &turns, quest.limit).into_iter();
         let recalled = best_ranked.map(|ranked| {
             let id = turns[ranked.place].id;
@@ -404,11 +407,11 @@ fn as_reach(turns: usize) -> i64 {
 
 /// What speaks for the answer being in a turn at all; nothing, where there is none. Where the
 /// question names one of two who speak, it is asked of what that one says: the other may have said
-/// the same. `words` are those that need to have been said.
+/// the same. `words` are those that need to have been said, and as many as are spared need not.
 fn signs(
     clue: &Clue,
     candidates: &Candidates<'_>,
-    words: Option<&WordEvidence>,
+    (words, spared): (Option<&WordEvidence>, usize),
     ranked: &[Ranked],
 ) -> Option<Signs> {
     ranked.first()?;
@@ -424,7 +427,7 @@ fn signs(
     let lead = best(true).zip(best(false)).filter(|_| of_two);
     let likeness = candidates.pieces.and_then(|pieces| {
         let near = asked().filter_map(|it| pieces.get(it.place)?.as_ref());
-        near.map(piece::likeness).reduce(f64::max)
+        near.map(|near| piece::likeness_besides(near, spared)).reduce(f64::max)
     });
     let covered = words.map(|words| {
         let items: Vec<_> = asked().filter_map(|it| words.items.get(it.place)).collect();
