@@ -51,7 +51,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(28, "0028", "vector_pieces"),
     migration!(29, "0029", "memory_pieces"),
     migration!(30, "0030", "capture"),
-    migration!(31, "0031", "action_tree"),
 ];
 
 /// Everybody may know which migrations there are; nobody but the owner writes them.

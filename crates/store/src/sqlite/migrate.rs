@@ -55,7 +55,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(28, "0028", "vector_pieces"),
     migration!(29, "0029", "memory_pieces"),
     migration!(30, "0030", "capture"),
-    migration!(31, "0031", "action_tree"),
 ];
 
 pub(super) fn migrate(conn: &mut Connection, known: &[Migration]) -> Result<()> {

@@ -1,2 +1,0 @@
--- Nothing here: the database keeps a table and its key apart in any case. The number is kept, because
--- both engines have the same ones.
