@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::resource::MEMORY_URI;
+use crate::wire::misfit;
 
 /// Reads arguments; an error names the field and what is wrong with it.
 pub(super) fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
@@ -20,8 +21,8 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
 }
 
 fn at(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
-    let path = error.path().to_string();
-    if path == "." { error.inner().to_string() } else { format!("{path}: {}", error.inner()) }
+    let (path, told) = (error.path().to_string(), misfit::told(&error.inner().to_string()));
+    if path == "." { told } else { format!("{path}: {told}") }
 }
 
 /// No arguments at all.

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use crate::http::problem::{Problem, Result};
+use crate::wire::misfit;
 
 /// The longest message about a bad body; it can quote what it is about.
 const DETAIL_CHARS_MAX: usize = 400;
@@ -33,9 +34,10 @@ fn refusal(path: &str, error: &serde_json::Error) -> Problem {
         Category::Data if !message.starts_with("duplicate field") => Code::InvalidField,
         _ => Code::InvalidBody,
     };
+    let told = misfit::told(&message);
     let detail = match path {
-        "." | "" | "?" => message,
-        path => format!("{path}: {message}"),
+        "." | "" | "?" => told,
+        path => format!("{path}: {told}"),
     };
     Problem::new(code, shorten(&detail))
 }
@@ -68,6 +70,10 @@ mod tests {
             (r#"{"content":"x","source_ids":["a",1]}"#, "source_ids[1]: invalid type"),
             (r#"{"content":"x","supersedes":"1"}"#, "supersedes: "),
             (r#"{"content":"x","valid_from":"soon"}"#, "valid_from: "),
+            (
+                r#"{"content":"x","source_ids":"a"}"#,
+                "source_ids: invalid type: string \"a\", expected an array",
+            ),
         ] {
             let (code, detail) = refused(body.as_bytes());
             assert_eq!(code, Code::InvalidField, "{body}");

@@ -20,6 +20,7 @@ pub mod health;
 pub mod job;
 pub mod memory;
 pub mod metric;
+pub(crate) mod misfit;
 pub mod model;
 pub mod node;
 pub mod past;
