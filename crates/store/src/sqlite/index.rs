@@ -43,10 +43,14 @@ pub struct Indexes {
 /// One index's place. It outlives its removal from the map for those who hold it.
 pub(super) struct Slot {
     state: RwLock<State>,
-    /// Held while the index is built, so that it is built once.
-    pub(super) build: tokio::sync::Mutex<()>,
+    /// Held while the index is built, so that it is built once. What goes on is kept here: whoever
+    /// began it may leave before it is over, and the next one who comes takes it up.
+    pub(super) build: tokio::sync::Mutex<Option<Scan>>,
     used: AtomicU64,
 }
+
+/// An index that is being filled from the rows, on a thread of its own.
+pub(super) type Scan = tokio::task::JoinHandle<Result<Built>>;
 
 enum State {
     /// Nobody has built it yet.
@@ -145,7 +149,7 @@ impl Indexes {
         let slot = entries.entry(subject).or_insert_with(|| {
             Arc::new(Slot {
                 state: RwLock::new(State::Absent),
-                build: tokio::sync::Mutex::new(()),
+                build: tokio::sync::Mutex::default(),
                 used: AtomicU64::new(used),
             })
         });

@@ -16,7 +16,7 @@ use super::SqliteEngine;
 use super::connection::Location;
 use super::entry::{self, Chunk, TagNames};
 use super::error::store_error;
-use super::index::{Built, Indexes, Slot, Subject, refused};
+use super::index::{Built, Indexes, Scan, Slot, Subject, refused};
 use super::run;
 use super::talks::Talks;
 use crate::statements::vector;
@@ -260,9 +260,9 @@ async fn ready_slot(engine: &EmbeddedEngine, subject: Subject) -> Result<Arc<Slo
         engine.hook().evict_now_and_then(subject);
         return Ok(slot);
     }
-    let building = slot.build.lock().await;
+    let mut building = slot.build.lock().await;
     while !slot.is_ready() {
-        let built = build(engine, subject, &slot).await;
+        let built = build(engine, subject, &slot, &mut building).await;
         if built.is_err() {
             slot.give_up();
         }
@@ -275,18 +275,24 @@ async fn ready_slot(engine: &EmbeddedEngine, subject: Subject) -> Result<Arc<Slo
 
 /// Builds an index as the hook's documentation describes. Where everything changed meanwhile, it
 /// is not put in place.
-async fn build(engine: &EmbeddedEngine, subject: Subject, slot: &Arc<Slot>) -> Result<()> {
+async fn build(
+    engine: &EmbeddedEngine,
+    subject: Subject,
+    slot: &Arc<Slot>,
+    going_on: &mut Option<Scan>,
+) -> Result<()> {
     let started = std::time::Instant::now();
-    slot.begin();
-    let model = engine.hook().model();
-    let (index, talks) = {
-        let (location, model) = (engine.location.clone(), model.clone());
-        tokio::task::spawn_blocking(move || scan(&location, subject, model.as_ref()))
-            .await
-            .map_err(|e| Error::internal("building the index broke off").caused_by(e))??
-    };
-    let (items, bytes) = (index.len(), index.bytes());
-    let (slot, built) = (slot.clone(), Built { index, talks, model });
+    let scanning = going_on.get_or_insert_with(|| {
+        slot.begin();
+        let (location, model) = (engine.location.clone(), engine.hook().model());
+        tokio::task::spawn_blocking(move || scan(&location, subject, model))
+    });
+    let scanned = scanning.await;
+    *going_on = None;
+    let built =
+        scanned.map_err(|e| Error::internal("building the index broke off").caused_by(e))??;
+    let (items, bytes) = (built.index.len(), built.index.bytes());
+    let slot = slot.clone();
     let installed = engine.exclusive(move |reader| slot.install(built, subject, reader)).await??;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let Subject { workspace, kind } = subject;
@@ -297,13 +303,9 @@ async fn build(engine: &EmbeddedEngine, subject: Subject, slot: &Arc<Slot>) -> R
 }
 
 /// Reads on one thread while another fills the index.
-fn scan(
-    location: &Location,
-    subject: Subject,
-    model: Option<&ModelStamp>,
-) -> Result<(Index, Talks)> {
+fn scan(location: &Location, subject: Subject, model: Option<ModelStamp>) -> Result<Built> {
     let (sender, receiver) = std::sync::mpsc::sync_channel::<Chunk>(BUILD_CHUNKS_WAITING);
-    let dimensions = model.map(|model| model.dimensions);
+    let dimensions = model.as_ref().map(|model| model.dimensions);
     std::thread::scope(|threads| {
         let filling = threads.spawn(move || {
             let mut index = Index::new(dimensions);
@@ -315,7 +317,7 @@ fn scan(
         });
         let (mut chunk, mut names) = (Chunk::default(), TagNames::default());
         let mut talks = Talks::default();
-        let key = model.map(ModelStamp::key).unwrap_or_default();
+        let key = model.as_ref().map(ModelStamp::key).unwrap_or_default();
         let stopped = || Error::internal("building the index stopped");
         let (scope, all) = (Scope::Workspace(subject.workspace), entry::of(subject.kind).all);
         let read = location.scan(scope, all, values![key], |row| {
@@ -332,6 +334,6 @@ fn scan(
         drop(sender);
         // What went wrong while filling explains a reader that could not hand on.
         let index = filling.join().map_err(|_| stopped())??;
-        read.and(last).map(|()| (index, talks))
+        read.and(last).map(|()| Built { index, talks, model })
     })
 }

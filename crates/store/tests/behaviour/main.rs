@@ -506,6 +506,7 @@ macro_rules! behaviour {
             }
             behaviour! { in recall, $open:
                 what_was_written_is_found_by_words_at_once
+                who_leaves_while_an_index_is_built_leaves_it_to_the_next
                 what_was_written_is_found_by_meaning_at_once
                 meaning_finds_what_shares_no_word
                 a_memory_promoted_while_it_is_embedded_still_gets_its_vector

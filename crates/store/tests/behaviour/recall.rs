@@ -406,6 +406,20 @@ pub(crate) async fn a_query_out_of_bounds_is_refused(w: World) {
     assert!(w.found(&w.operator, &query("?!")).await.is_empty(), "no words, no matches");
 }
 
+/// An index may take longer to build than somebody waits for it.
+pub(crate) async fn who_leaves_while_an_index_is_built_leaves_it_to_the_next(w: World) {
+    for number in 0..20 {
+        w.remember(&w.operator, &format!("kettle {number}")).await;
+        // It goes with the first poll that has to wait.
+        let asked = query("kettle");
+        let left = tokio::time::timeout(Duration::ZERO, w.mnemic.recall(&w.operator, &asked)).await;
+        drop(left);
+    }
+    let request = RecallRequest { limit: Some(50), ..query("kettle") };
+    let found = BTreeSet::from_iter(w.found(&w.operator, &request).await);
+    assert_eq!(found, (0..20).map(|number| format!("kettle {number}")).collect());
+}
+
 pub(crate) async fn evicted_indexes_come_back_with_the_same_answers(w: World) {
     let both = [w.workspace("acme").await, w.workspace("globex").await];
     for round in 0..10 {
