@@ -25,7 +25,10 @@ const ELSEWHEN_YEARS: i64 = 3;
 /// From the begin of the first day to the end of the last.
 pub(crate) type Stretch = (Timestamp, Timestamp);
 
-/// The times that a question names, and the words by which it does, in lower case.
+/// Further words that join others and say no time by themselves.
+const JOINS: &[&str] = &["this", "that", "of", "to", "a", "an", "and"];
+
+/// The times that a question names, and the words that say them, in lower case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AskedTimes {
     pub stretches: Vec<Stretch>,
@@ -51,7 +54,8 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
             if let Some(stretch) = when.and_then(|when| stretch(when, today))
                 && depends()
             {
-                asked.words.extend(said.iter().map(|word| word.lower.clone()));
+                let telling = said.iter().filter(|word| !word.is(LEADS) && !word.is(JOINS));
+                asked.words.extend(telling.map(|word| word.lower.clone()));
                 asked.stretches.push(stretch);
             }
             rest = behind;
@@ -209,6 +213,7 @@ mod tests {
         let words = |question: &str| asked_times(question, ASKED.parse().unwrap()).words;
         assert_eq!(words("what did we decide last week?"), ["last", "week"]);
         assert_eq!(words("What changed since Monday, and why?"), ["since", "monday"]);
+        assert_eq!(words("what was the plan in the last 3 days?"), ["last", "3", "days"]);
         assert!(words("what did we decide about the last boat?").is_empty());
     }
 
