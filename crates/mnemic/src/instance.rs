@@ -187,6 +187,10 @@ fn background(mnemic: &Arc<Mnemic>, permanent: bool) -> JoinSet<()> {
     tasks.spawn(async move { count.count_accesses().await });
     let audit = mnemic.clone();
     tasks.spawn(async move { audit.write_audit().await });
+    if permanent {
+        let searches = mnemic.clone();
+        tasks.spawn(async move { searches.prepare_searches().await });
+    }
     let jobs = mnemic.clone();
     tasks.spawn(async move {
         // A command is gone in a moment, and a job that it broke off would stay claimed.

@@ -94,6 +94,10 @@ pub trait SearchEngine: Engine {
         ids: &[Uuid],
     ) -> Result<Vec<Vec<String>>>;
 
+    /// Makes whatever is held for a workspace outside of its rows, before somebody waits for it.
+    /// Returns whether there is room for that of another one.
+    async fn prepare_searches(&self, scope: Scope) -> Result<bool>;
+
     /// Drops whatever is held for a workspace outside of its rows.
     fn forget(&self, scope: Scope);
 

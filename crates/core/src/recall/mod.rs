@@ -18,6 +18,7 @@ mod guess;
 mod item;
 mod names;
 mod piece;
+mod prepare;
 mod quest;
 mod search;
 mod times;

@@ -85,4 +85,7 @@ pub trait Search {
         query: &str,
         ids: &[Uuid],
     ) -> Result<Vec<Vec<String>>>;
+    /// Makes ready what searches of a workspace need beside its rows, before somebody waits for it.
+    /// Returns whether there is room for that of another one.
+    async fn prepare_searches(&self, scope: Scope) -> Result<bool>;
 }

@@ -137,6 +137,11 @@ impl SearchEngine for PostgresEngine {
     }
 
     /// Nothing is held outside of the rows.
+    async fn prepare_searches(&self, _: Scope) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Nothing is held outside of the rows.
     fn forget(&self, _: Scope) {}
 
     fn describe(&self) -> String {

@@ -194,6 +194,12 @@ impl Indexes {
         }
     }
 
+    /// Whether indexes may still be built that nobody has asked for. Half of the room is left to
+    /// those that somebody does.
+    pub(super) fn has_room(&self) -> bool {
+        self.entries().values().map(|slot| slot.bytes()).sum::<usize>() < self.bytes_max / 2
+    }
+
     pub(super) fn describe(&self) -> String {
         let entries = self.entries();
         let bytes: usize = entries.values().map(|slot| slot.bytes()).sum();

@@ -176,6 +176,16 @@ impl SearchEngine for EmbeddedEngine {
         .await
     }
 
+    async fn prepare_searches(&self, scope: Scope) -> Result<bool> {
+        for kind in ItemKind::ALL {
+            if !self.hook().has_room() {
+                return Ok(false);
+            }
+            ready_slot(self, subject(scope, kind)?).await?;
+        }
+        Ok(self.hook().has_room())
+    }
+
     fn forget(&self, scope: Scope) {
         if let Scope::Workspace(workspace) = scope {
             self.hook().forget(workspace);

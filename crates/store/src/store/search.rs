@@ -89,4 +89,8 @@ impl<E: SearchEngine> Search for EngineStore<E> {
     ) -> Result<Vec<Vec<String>>> {
         self.engine.matched_words(own(scope), query, ids).await
     }
+
+    async fn prepare_searches(&self, scope: Workspaced) -> Result<bool> {
+        self.engine.prepare_searches(own(scope)).await
+    }
 }

@@ -213,6 +213,10 @@ impl<E: SearchEngine> SearchEngine for Mortal<E> {
         self.engine.matched_words(scope, query, ids).await
     }
 
+    async fn prepare_searches(&self, scope: Scope) -> Result<bool> {
+        self.engine.prepare_searches(scope).await
+    }
+
     fn forget(&self, scope: Scope) {
         self.engine.forget(scope);
     }

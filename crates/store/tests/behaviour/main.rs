@@ -26,6 +26,7 @@ mod grant;
 mod graph_history;
 mod history;
 mod idempotency;
+mod index;
 mod isolation;
 mod job;
 mod kill;
@@ -506,7 +507,6 @@ macro_rules! behaviour {
             }
             behaviour! { in recall, $open:
                 what_was_written_is_found_by_words_at_once
-                who_leaves_while_an_index_is_built_leaves_it_to_the_next
                 what_was_written_is_found_by_meaning_at_once
                 meaning_finds_what_shares_no_word
                 a_memory_promoted_while_it_is_embedded_still_gets_its_vector
@@ -526,7 +526,6 @@ macro_rules! behaviour {
                 accesses_do_not_disturb_changes_and_citations
                 text_of_any_script_is_found
                 a_query_out_of_bounds_is_refused
-                an_index_built_anew_answers_as_the_one_that_grew
                 vectors_of_two_models_are_never_compared
                 words_serve_while_a_new_model_moves_in
                 reembedding_fills_what_lacks_a_vector
@@ -543,8 +542,14 @@ macro_rules! behaviour {
                 a_query_that_names_nobody_finds_what_it_found_without
                 parts_of_the_answer_can_be_left_out
             }
-            $(behaviour! { in recall, $cramped:
+            behaviour! { in index, $open:
+                who_leaves_while_an_index_is_built_leaves_it_to_the_next
+                an_index_built_anew_answers_as_the_one_that_grew
+                searches_are_made_ready_before_anybody_asks
+            }
+            $(behaviour! { in index, $cramped:
                 evicted_indexes_come_back_with_the_same_answers
+                without_room_nothing_is_made_ready
             })?
 
             #[test]
