@@ -167,16 +167,32 @@ impl Mnemic {
                 changes.extend(entries);
                 changes.extend(answer_change(caller, &result, self.clock.now())?);
                 let filled = changes.iter().filter_map(Change::needs_vector).collect::<Vec<_>>();
-                self.store.commit(caller.scope(), changes).await?;
+                self.commit_for(caller, changes).await?;
                 self.fill.enqueue(caller.scope(), filled);
                 Ok(result)
             })
         });
         let outcome = outcome.await;
         if let Err(e) = &outcome {
+            // What was refused to one who is somebody else by now is decided, and noted, anew; not
+            // so what may have been done, for all that is known.
+            if caller.standing.is_some() && e.kind() != Kind::Unavailable {
+                self.commit_for(caller, vec![]).await?;
+            }
             self.note_failure(&caller.principal, operation, e, started);
         }
         outcome
+    }
+
+    /// Commits what was decided for a caller, if they still are who they were taken for.
+    async fn commit_for(&self, caller: &Caller, mut changes: Vec<Change>) -> Result<()> {
+        let Some(standing) = &caller.standing else {
+            return self.store.commit(caller.scope(), changes).await;
+        };
+        changes.insert(0, Change::RequireStanding(standing.clone()));
+        self.store.commit(caller.scope(), changes).await?;
+        standing.prove();
+        Ok(())
     }
 
     pub(crate) async fn check_told(&self, caller: &Caller, first: &impl Told) -> Result<()> {

@@ -5,6 +5,8 @@
 //! name a workspace to the store.
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -97,16 +99,43 @@ impl Scope {
     }
 }
 
+/// What must still hold of a token for those who go by what it said when it was last looked up: it is
+/// valid, and its workspace has the settings and grants of then. Nothing else of it can change. A batch
+/// that requires this proves it, for all who share it.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    pub token_id: TokenId,
+    /// Of the workspace.
+    pub revision: i64,
+    proven: Arc<AtomicBool>,
+}
+
+impl Standing {
+    pub fn new(token_id: TokenId, revision: i64) -> Self {
+        Self { token_id, revision, proven: Arc::default() }
+    }
+
+    pub fn is_proven(&self) -> bool {
+        self.proven.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn prove(&self) {
+        self.proven.store(true, Ordering::Release);
+    }
+}
+
 /// A principal's request, with what makes its repetition harmless.
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub principal: Principal,
     pub retry: Option<RetryKey>,
+    /// What the principal rests on, if it was remembered and not looked up.
+    pub standing: Option<Standing>,
 }
 
 impl Caller {
     pub fn new(principal: Principal) -> Self {
-        Self { principal, retry: None }
+        Self { principal, retry: None, standing: None }
     }
 
     pub fn scope(&self) -> Scope {

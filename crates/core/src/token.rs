@@ -12,7 +12,7 @@ use crate::clock::random_bytes;
 use crate::error::{Code, Error, Result};
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::{Page, PageRequest, Position};
-use crate::principal::{ADMIN, Action, Operation, Principal, Profile};
+use crate::principal::{ADMIN, Action, Operation, Principal, Profile, Standing};
 use crate::text::{check_name, check_optional_name};
 
 const PREFIX: &str = "mnemic_";
@@ -120,6 +120,13 @@ impl Mnemic {
         };
         let secret = Secret::parse(token).ok_or_else(refused)?;
         self.store.find_principal(&secret.hash()).await?.ok_or_else(refused)
+    }
+
+    /// Who this token spoke for when it was last looked up, without a look now. Only for requests that
+    /// do nothing but by batches which require the standing, and whoever is answered before such a
+    /// batch has proven it must be looked up after all.
+    pub fn recognise(&self, token: &str) -> Option<(Principal, Standing)> {
+        self.store.remembered_principal(&Secret::parse(token)?.hash())
     }
 
     /// Makes a token. Its secret is in the answer and nowhere else.

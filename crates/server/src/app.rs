@@ -74,6 +74,7 @@ pub fn app(mnemic: Arc<Mnemic>, options: AppOptions) -> Router {
     let gate = Gate {
         mnemic: Arc::clone(&mnemic),
         rates: Arc::new(RateLimits::new(options.limits.rates)),
+        proves_caller: rest::proves_caller,
     };
     let limits = &options.limits;
     let places = Places::new(limits.requests_max);

@@ -43,7 +43,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that expects nothing, or the row that its statement adds.
+    /// A step that expects nothing, or the row that its statement adds or requires.
     pub fn new(statement: &'static Statement, params: Vec<Value>) -> Self {
         let step = Self {
             statement,
@@ -53,7 +53,7 @@ impl Step {
             detail: Cow::Borrowed("the record was changed or removed meanwhile"),
             counted: None,
         };
-        if statement.adds { step.expect(Expect::Rows(1)) } else { step }
+        if statement.adds || statement.requires { step.expect(Expect::Rows(1)) } else { step }
     }
 
     /// Aborts the batch unless the step returns, or changes, this many rows.
@@ -196,7 +196,9 @@ impl Batch {
 
     /// Whether the database finds out by itself, step by step, all that could undo the batch.
     pub(crate) fn is_self_contained(&self) -> bool {
-        let judges_itself = |step: &Step| step.statement.adds || step.expect == Expect::Any;
+        let judges_itself = |step: &Step| {
+            step.statement.adds || step.statement.requires || step.expect == Expect::Any
+        };
         self.sequel.is_none() && self.steps.iter().all(judges_itself)
     }
 

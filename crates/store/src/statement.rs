@@ -35,6 +35,9 @@ pub struct Statement {
     /// Adds one row under a key of its own, and fails where the key is taken: its step then counts
     /// none.
     pub adds: bool,
+    /// Gives one row where what it asks for holds, and fails elsewhere where the database knows how to:
+    /// its step then counts none.
+    pub requires: bool,
     /// Changes tokens or workspaces: who may come in, and what holds for them.
     pub governs: bool,
 }
@@ -52,7 +55,7 @@ impl Statement {
 
     const fn new(name: &'static str, sql: &'static str, scope: StatementScope) -> Self {
         let governs = changes(sql, "tokens") || changes(sql, "workspaces");
-        Self { name, sql, scope, adds: false, governs }
+        Self { name, sql, scope, adds: false, requires: false, governs }
     }
 
     /// The same, for an `INSERT` of one row that says nothing of conflicts. A batch of such needs no
@@ -60,6 +63,14 @@ impl Statement {
     #[must_use]
     pub const fn adds(self) -> Self {
         Self { adds: true, ..self }
+    }
+
+    /// The same, for a `SELECT count(*) … HAVING 1 / count(*) = 1`. PostgreSQL does not divide by zero,
+    /// which ends the batch without a judgement between its last step and its commit; SQLite, which
+    /// does, returns no row.
+    #[must_use]
+    pub const fn requires(self) -> Self {
+        Self { requires: true, ..self }
     }
 
     /// The full parameter list, with the workspace in front where the statement takes one.

@@ -84,7 +84,7 @@ use crate::node::{Node, Slice};
 use crate::page::Dated;
 use crate::pattern::{Pattern, Showing};
 use crate::policy::Policy;
-use crate::principal::Scope;
+use crate::principal::{Scope, Standing};
 use crate::profile::UserProfile;
 use crate::review::Review;
 use crate::run::Run;
@@ -106,6 +106,9 @@ pub enum Change {
     /// A memory that is deleted or replaced by now is a lost race. For decisions that rest on a
     /// memory which they do not change.
     RequireLive(MemoryId),
+    /// The caller's token is refused unless it stands as it did. For decisions that rest on a principal
+    /// which was remembered.
+    RequireStanding(Standing),
     /// Removes a memory of a domain, with its vectors, edges, citations and kept answers.
     EraseMemory {
         id: MemoryId,

@@ -6,13 +6,16 @@ use jiff::Timestamp;
 use crate::error::Result;
 use crate::ids::{TokenId, WorkspaceId};
 use crate::page::Position;
-use crate::principal::Principal;
+use crate::principal::{Principal, Standing};
 use crate::token::Token;
 
 #[async_trait]
 pub trait TokenStore {
     /// By the secret's hash; nobody, if it is revoked or its workspace is deleted.
     async fn find_principal(&self, hash: &[u8; 32]) -> Result<Option<Principal>>;
+    /// Whom a token spoke for when it was last looked up, and what must still hold of it. Nobody, where
+    /// to look it up takes no longer.
+    fn remembered_principal(&self, hash: &[u8; 32]) -> Option<(Principal, Standing)>;
     async fn add_token(&self, token: &Token, hash: &[u8; 32]) -> Result<()>;
     /// Newest first, of one workspace or of all.
     async fn list_tokens(

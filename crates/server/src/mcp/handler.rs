@@ -269,7 +269,7 @@ fn caller(
         key: key.to_owned(),
         fingerprint: fingerprint(tool, arguments),
     });
-    Ok(Caller { principal: principal.clone(), retry })
+    Ok(Caller { retry, ..Caller::new(principal.clone()) })
 }
 
 fn fingerprint(tool: &str, arguments: &JsonObject) -> String {

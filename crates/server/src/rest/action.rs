@@ -23,6 +23,8 @@ use crate::http::problem::Result;
 use crate::wire::PageResponse;
 use crate::wire::action::{ActionRequest, ActionResponse, CapturedResponse, OutcomeWire};
 
+pub(super) const ROUTE: &str = "/v1/workspaces/{ws}/actions";
+
 pub(super) fn router() -> OpenApiRouter<Arc<Mnemic>> {
     OpenApiRouter::default().routes(routes!(record, list))
 }

@@ -10,7 +10,7 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
-use mnemic_core::principal::{Caller, Principal, RetryKey};
+use mnemic_core::principal::{Caller, Principal, RetryKey, Standing};
 use mnemic_core::{Code, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +38,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Auth {
 pub(super) fn principal(parts: &Parts) -> Result<Principal> {
     let found = parts.extensions.get::<Principal>().cloned();
     found.ok_or_else(|| Problem::new(Code::Unauthenticated, "a bearer token is needed"))
+}
+
+/// What the caller rests on, where the gate only remembered them.
+fn standing(parts: &Parts) -> Option<Standing> {
+    parts.extensions.get().cloned()
 }
 
 /// The `{id}` of the path.
@@ -317,7 +322,7 @@ impl<S: Send + Sync> FromRequestParts<S> for KeyedCaller {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let principal = principal(parts)?;
         let retry = retry_key(parts, b"")?;
-        Ok(Self(Caller { principal, retry }))
+        Ok(Self(Caller { principal, retry, standing: standing(parts) }))
     }
 }
 
@@ -363,7 +368,8 @@ where
         let bytes = body::read(body).await?;
         let retry = retry_key(&parts, &bytes)?;
         let body = P::read(&parts.headers, &bytes)?;
-        Ok(Self { caller: Caller { principal, retry }, parameters, body })
+        let caller = Caller { principal, retry, standing: standing(&parts) };
+        Ok(Self { caller, parameters, body })
     }
 }
 

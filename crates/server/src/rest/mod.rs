@@ -47,6 +47,7 @@ use std::sync::Arc;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{MatchedPath, RawPathParams, Request};
 use axum::http::Method;
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use mnemic_core::ids::WorkspaceId;
@@ -135,6 +136,13 @@ pub(crate) fn describe(mut document: OpenApi) -> OpenApi {
     let (name, schema) = responses::problem_schema();
     components.schemas.insert(name, schema);
     document
+}
+
+/// Whether a request does nothing but by batches which require that its caller still is who they were
+/// taken for.
+pub(crate) fn proves_caller(parts: &Parts) -> bool {
+    let route = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
+    parts.method == Method::POST && route == Some(action::ROUTE)
 }
 
 /// Refuses paths that name another workspace than the token's, exactly as if there were none.

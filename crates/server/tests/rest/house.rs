@@ -102,7 +102,16 @@ impl House {
 
     /// On a database of its own, with the user that servers connect as.
     pub(crate) async fn on_postgres() -> Self {
-        let name = server().database("template1");
+        Self::on_database(server().database("template1")).await
+    }
+
+    /// Another server on the same database.
+    pub(crate) async fn beside(&self) -> Self {
+        let Rows::Shared(name) = &self.rows else { panic!("nobody else has this directory") };
+        Self::on_database(name.clone()).await
+    }
+
+    async fn on_database(name: String) -> Self {
         let role = setup(&server().owner_url(&name), false).await.unwrap().role;
         let url = server().url(&role, &name);
         let store = mnemic_store::open_postgres(&url, postgres::Options::default()).await.unwrap();

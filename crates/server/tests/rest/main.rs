@@ -21,6 +21,7 @@ mod procedure;
 mod review;
 mod run;
 mod slot;
+mod standing;
 mod telemetry;
 mod token;
 mod workspace;

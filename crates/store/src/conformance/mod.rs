@@ -28,6 +28,7 @@ macro_rules! conformance {
             an_unmet_expectation_gives_the_error_it_was_given,
             expectations_count_rows_returned_or_changed,
             a_row_whose_key_is_taken_is_judged_and_undoes_its_batch,
+            what_is_required_and_not_there_undoes_its_batch,
             each_step_returns_its_rows,
             nothing_asked_is_nothing_done,
             what_was_written_is_read,
@@ -87,6 +88,12 @@ static ADD_NEW: Statement = Statement::workspace(
     "INSERT INTO samples (workspace_id, id, name, rank) VALUES ($1, $2, $3, 0)",
 )
 .adds();
+static REQUIRE: Statement = Statement::workspace(
+    "sample.require",
+    "SELECT count(*) AS samples FROM samples WHERE workspace_id = $1 AND id = $2
+     HAVING 1 / count(*) = 1",
+)
+.requires();
 static ADD_PART: Statement = Statement::workspace(
     "part.add",
     "INSERT INTO parts (workspace_id, id, sample_id) VALUES ($1, $2, $3)",

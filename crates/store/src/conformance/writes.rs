@@ -67,6 +67,24 @@ pub(crate) async fn a_row_whose_key_is_taken_is_judged_and_undoes_its_batch(
     engine.write(ONE, batch([new(3, "c")])).await.unwrap();
 }
 
+pub(crate) async fn what_is_required_and_not_there_undoes_its_batch(engine: Arc<dyn Engine>) {
+    let require =
+        |number| Step::new(&REQUIRE, values![id(number)]).otherwise(Code::Stale, "it has gone");
+    engine.write(ONE, add(1, "a").into()).await.unwrap();
+    // Alone, and in a batch that has more to judge.
+    let judged = || Step::new(&RANK, values![id(1), 3_i64]).expect(Expect::Rows(1));
+    let new = || Step::new(&ADD_NEW, values![id(2), "b"]);
+    for steps in [vec![require(7), new()], vec![new(), require(7)], vec![require(7), judged()]] {
+        let refused = engine.write(ONE, batch(steps)).await.unwrap_err();
+        assert_eq!((refused.code(), refused.to_string().as_str()), (Code::Stale, "it has gone"));
+        assert_eq!(names(&engine, ONE).await, ["a"]);
+    }
+    let refused = engine.write(TWO, require(1).into()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Stale, "it is another workspace's");
+    engine.write(ONE, batch([require(1), new(), judged()])).await.unwrap();
+    assert_eq!(names(&engine, ONE).await, ["b", "a"]);
+}
+
 pub(crate) async fn each_step_returns_its_rows(engine: Arc<dyn Engine>) {
     let nulls = || vec![Value::Null; 7];
     let steps = [

@@ -83,6 +83,11 @@ pub(super) fn is_taken(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::UNIQUE_VIOLATION)
 }
 
+/// Whether something that a statement requires does not hold.
+pub(super) fn is_unmet(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::DIVISION_BY_ZERO)
+}
+
 /// Whether the connection is of no use any more.
 fn is_lost(error: &tokio_postgres::Error) -> bool {
     match error.code() {

@@ -13,7 +13,7 @@ use mnemic_core::{Error, Result};
 use tokio_postgres::Statement as Prepared;
 use tokio_postgres::types::ToSql;
 
-use super::error::{Failure, failure, is_taken, is_write_in_read, store_error};
+use super::error::{Failure, failure, is_taken, is_unmet, is_write_in_read, store_error};
 use super::value::{Bound, Read};
 use crate::row::Shape;
 use crate::{Row, Scope, Statement, Value};
@@ -267,7 +267,8 @@ async fn send(
 }
 
 /// The first error in order is the cause; those behind it only say that the transaction failed. A
-/// row whose key is taken is the last outcome, for its step to judge.
+/// row whose key is taken, or that is required and not there, is the last outcome, for its step to
+/// judge.
 fn collect(
     calls: &[Call<'_>],
     outcomes: impl Iterator<Item = Result<Outcome, tokio_postgres::Error>>,
@@ -276,7 +277,10 @@ fn collect(
     let mut collected = Vec::with_capacity(calls.len());
     for (call, outcome) in calls.iter().zip(outcomes) {
         match outcome {
-            Err(error) if call.statement.adds && is_taken(&error) => {
+            Err(error)
+                if (call.statement.adds && is_taken(&error))
+                    || (call.statement.requires && is_unmet(&error)) =>
+            {
                 collected.push(Outcome { rows: Vec::new(), count: 0 });
                 break;
             }

@@ -1,9 +1,9 @@
 //! Tokens. A request has no workspace before its token is found, so these run in the
-//! system's scope.
+//! system's scope, but for what is required of a token that was found before.
 
 use mnemic_core::grant::{Access, Grant};
 use mnemic_core::ids::{TokenId, WorkspaceId};
-use mnemic_core::principal::{Principal, Profile};
+use mnemic_core::principal::{Principal, Profile, Standing};
 use mnemic_core::token::Token;
 use mnemic_core::workspace::{AuditSettings, MemorySettings, RecallSettings};
 use mnemic_core::{Code, Error, Result};
@@ -14,10 +14,20 @@ use crate::{Fields, Row, Statement, Step, values};
 pub(crate) static FIND: Statement = Statement::system(
     "token.find",
     "SELECT t.id, t.workspace_id, t.role, t.agent, t.user_name, t.operator,
-            t.profile, w.settings, w.grants
+            t.profile, w.settings, w.grants, w.revision
      FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
      WHERE t.hash = $1 AND t.revoked_at IS NULL AND w.deleted_at IS NULL",
 );
+
+static REQUIRE: Statement = Statement::workspace(
+    "token.require",
+    "SELECT count(*) AS rows
+     FROM tokens t JOIN workspaces w ON w.id = t.workspace_id
+     WHERE t.workspace_id = $1 AND t.id = $2 AND t.revoked_at IS NULL AND w.deleted_at IS NULL
+       AND w.revision = $3
+     HAVING 1 / count(*) = 1",
+)
+.requires();
 
 static ADD: Statement = Statement::system(
     "token.add",
@@ -44,7 +54,13 @@ pub(crate) static REVOKE: Statement = Statement::system(
      WHERE id = $2 AND ((workspace_id = $1 AND operator = $4) OR $1 IS NULL) RETURNING id",
 );
 
-pub(crate) static ALL: &[&Statement] = &[&FIND, &ADD, &LIST, &REVOKE];
+pub(crate) static ALL: &[&Statement] = &[&FIND, &REQUIRE, &ADD, &LIST, &REVOKE];
+
+pub(crate) fn require(standing: &Standing) -> Step {
+    let detail = "the bearer token was revoked, or its workspace was changed meanwhile";
+    Step::new(&REQUIRE, values![standing.token_id.0, standing.revision])
+        .otherwise(Code::Unauthenticated, detail)
+}
 
 pub(crate) fn add(token: &Token, hash: &[u8; 32]) -> Step {
     let params = values![
@@ -76,10 +92,11 @@ struct Switches {
     recall: RecallSettings,
 }
 
-pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
+/// With the revision of the workspace that it was read under.
+pub(crate) fn principal_from_row(row: &Row) -> Result<(Principal, i64)> {
     let grants: Vec<Grant> = row.decode("grants")?;
     let settings: Switches = row.decode("settings")?;
-    Ok(Principal {
+    let principal = Principal {
         access: Access::of(row.text("role")?, &grants),
         token_id: TokenId(row.uuid("id")?),
         workspace_id: WorkspaceId(row.uuid("workspace_id")?),
@@ -91,7 +108,8 @@ pub(crate) fn principal_from_row(row: &Row) -> Result<Principal> {
         memory: settings.memory.enabled,
         expand: settings.recall.expand,
         audit: settings.audit.level,
-    })
+    };
+    Ok((principal, row.int("revision")?))
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Token> {

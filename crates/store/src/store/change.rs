@@ -12,7 +12,7 @@ use super::said::{add_learned, add_said};
 use super::sequence::add_done;
 use crate::statements::{
     access, action, answer, audit, edge, erasure, job, memory, node, review, run, secret, sequence,
-    showing, sighting, timeline, tool, vector, walk,
+    showing, sighting, timeline, token, tool, vector, walk,
 };
 use crate::{Batch, Step};
 
@@ -27,6 +27,7 @@ pub(super) fn add_change<'b>(batch: &'b mut Batch, change: &Change) -> &'b mut B
             update_memory(batch, changed, *content_changed)
         }
         Change::RequireLive(id) => batch.push(memory::require_live(*id)),
+        Change::RequireStanding(standing) => batch.push(token::require(standing)),
         Change::EraseMemory { id, .. } => erase_memory(batch, *id, memory::erase(*id)),
         Change::EraseStale { id, before, .. } => {
             erase_memory(batch, *id, memory::erase_stale(*id, *before))

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::ids::{TokenId, WorkspaceId};
 use mnemic_core::page::Position;
-use mnemic_core::principal::Principal;
+use mnemic_core::principal::{Principal, Standing};
 use mnemic_core::store::TokenStore;
 use mnemic_core::token::Token;
 
@@ -23,10 +23,15 @@ impl<E: SearchEngine> TokenStore for EngineStore<E> {
         let params = values![&hash[..]];
         let found = self.first(Scope::System, &token::FIND, params, token::principal_from_row);
         let found = found.await?;
-        if let (Some(reign), Some(principal)) = (reign, &found) {
-            self.principals.keep(reign, hash, principal);
+        self.principals.keep(reign, hash, found.as_ref());
+        Ok(found.map(|(principal, _)| principal))
+    }
+
+    fn remembered_principal(&self, hash: &[u8; 32]) -> Option<(Principal, Standing)> {
+        match self.engine.reign() {
+            Some(_) => None,
+            None => self.principals.remember(hash),
         }
-        Ok(found)
     }
 
     async fn add_token(&self, new: &Token, hash: &[u8; 32]) -> Result<()> {

@@ -238,6 +238,7 @@ macro_rules! behaviour {
                 every_reason_to_refuse_a_token_looks_the_same
                 a_revoked_token_is_refused_from_the_next_request_on
                 a_busy_token_is_refused_as_soon_as_it_is_revoked
+                a_remembered_token_writes_only_while_it_stands
                 admins_are_confined_to_their_own_workspace
                 an_operators_token_is_for_operators_to_revoke
                 only_admins_manage_tokens

@@ -5,13 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mnemic_core::Code;
+use mnemic_core::audit::{AuditFilter, Entry};
+use mnemic_core::grant::{Grant, Permission};
 use mnemic_core::ids::TokenId;
+use mnemic_core::memory::NewMemory;
 use mnemic_core::page::PageRequest;
-use mnemic_core::principal::{ADMIN, AGENT, MEMBER, Principal, Profile};
+use mnemic_core::principal::{ADMIN, AGENT, Caller, MEMBER, Principal, Profile};
 use mnemic_core::token::{NewToken, Token};
 use tokio::task::JoinSet;
 
-use crate::world::{World, seen};
+use crate::world::{World, seen, text};
 
 pub(crate) async fn a_token_speaks_for_what_it_was_made_for(w: World) {
     let acme = w.workspace("acme").await;
@@ -62,6 +65,47 @@ pub(crate) async fn a_revoked_token_is_refused_from_the_next_request_on(w: World
     assert_eq!(second, first, "revoking twice changes nothing");
     let w = w.reopen().await;
     w.mnemic.authenticate(secret.reveal()).await.unwrap_err();
+}
+
+/// Where tokens are looked up in a database that others change, too, whoever was remembered is taken
+/// for who they are by the time that they write.
+pub(crate) async fn a_remembered_token_writes_only_while_it_stands(w: World) {
+    let (other, _) = w.another_server();
+    let (token, secret) = w.mnemic.create_token(&w.operator, role(AGENT)).await.unwrap();
+    let looked_up = w.mnemic.authenticate(secret.reveal()).await.unwrap();
+    let Some((principal, standing)) = w.mnemic.recognise(secret.reveal()) else { return };
+    assert_eq!(principal, looked_up);
+    let caller = Caller { standing: Some(standing.clone()), ..Caller::new(principal) };
+    assert!(!standing.is_proven());
+    w.mnemic.create_memory(&caller, text("the token stands")).await.unwrap();
+    assert!(standing.is_proven());
+
+    let grants = vec![Grant {
+        role: AGENT.to_owned(),
+        domain: "law".to_owned(),
+        permission: Permission::None,
+    }];
+    other.set_grants(&w.operator, grants).await.unwrap();
+    let law = NewMemory { domain: Some("law".to_owned()), ..text("a secret of the court") };
+    let refused = w.mnemic.create_memory(&caller, law.clone()).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Unauthenticated, "somebody with other grants was taken in");
+    w.mnemic.authenticate(secret.reveal()).await.unwrap();
+    let (principal, standing) = w.mnemic.recognise(secret.reveal()).unwrap();
+    let caller = Caller { standing: Some(standing.clone()), ..Caller::new(principal) };
+    assert_eq!(w.mnemic.create_memory(&caller, law).await.unwrap_err().code(), Code::Denied);
+    assert!(standing.is_proven(), "a refusal is somebody's, too");
+
+    other.revoke_token(&w.operator, token.id).await.unwrap();
+    let refused = w.mnemic.create_memory(&caller, text("too late")).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Unauthenticated);
+    w.mnemic.authenticate(secret.reveal()).await.unwrap_err();
+    assert!(w.mnemic.recognise(secret.reveal()).is_none(), "it is forgotten");
+    w.mnemic.flush_audit().await;
+    let (filter, page) = (AuditFilter::default(), PageRequest::default());
+    let entries = w.mnemic.list_audit(&w.operator, &filter, &page).await.unwrap().items;
+    let of_token = |entry: &&Entry| entry.token_id == token.id.0;
+    let outcomes: Vec<_> = entries.iter().filter(of_token).map(|e| e.error.as_deref()).collect();
+    assert_eq!(outcomes, [Some("denied"), None], "what was never decided is not written down");
 }
 
 /// What is kept of a token for those who come often goes with it.

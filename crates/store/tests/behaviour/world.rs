@@ -247,7 +247,7 @@ pub(crate) fn ids(memories: &[Memory]) -> Vec<MemoryId> {
 
 pub(crate) fn keyed(who: &Principal, key: &str, fingerprint: &str) -> Caller {
     let retry = RetryKey { key: key.to_owned(), fingerprint: fingerprint.to_owned() };
-    Caller { principal: who.clone(), retry: Some(retry) }
+    Caller { retry: Some(retry), ..Caller::new(who.clone()) }
 }
 
 /// All that a client sees of an error.

@@ -11,6 +11,7 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 
 pub struct Line {
     stream: TcpStream,
+    host: String,
     /// The request up to what its body decides.
     head: String,
     buffer: Vec<u8>,
@@ -27,7 +28,7 @@ impl Line {
             "POST /{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n\
              content-type: application/json\r\n"
         );
-        Ok(Self { stream, head, buffer: Vec::with_capacity(4_096) })
+        Ok(Self { stream, host: host.to_owned(), head, buffer: Vec::with_capacity(4_096) })
     }
 
     /// Names the session of each request.
@@ -54,7 +55,7 @@ impl Line {
     pub fn still(self) -> Result<StillLine> {
         let stream = self.stream.into_std()?;
         stream.set_nonblocking(false)?;
-        Ok(StillLine { stream, head: self.head, buffer: self.buffer })
+        Ok(StillLine { stream, host: self.host, head: self.head, buffer: self.buffer })
     }
 }
 
@@ -62,6 +63,7 @@ impl Line {
 /// server, being in the same process, would have to share.
 pub struct StillLine {
     stream: std::net::TcpStream,
+    host: String,
     head: String,
     buffer: Vec<u8>,
 }
@@ -69,7 +71,16 @@ pub struct StillLine {
 impl StillLine {
     /// Posts and waits for the whole answer, which must be a success. Blocks.
     pub fn post(&mut self, body: &str) -> Result<()> {
-        self.stream.write_all(request(&self.head, body).as_bytes())?;
+        self.send(&request(&self.head, body))
+    }
+
+    /// Asks another address of the same server over the same connection, without a token. Blocks.
+    pub fn get(&mut self, path: &str) -> Result<()> {
+        self.send(&format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.host))
+    }
+
+    fn send(&mut self, request: &str) -> Result<()> {
+        self.stream.write_all(request.as_bytes())?;
         self.buffer.clear();
         loop {
             let mut part = [0; 4_096];

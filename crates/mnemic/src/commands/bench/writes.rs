@@ -56,7 +56,7 @@ impl Door {
     async fn enter(&self) -> Result<Writer> {
         Ok(match self {
             Self::Facade { mnemic, caller } => {
-                Writer::Facade { mnemic: mnemic.clone(), caller: caller.clone() }
+                Writer::Facade { mnemic: mnemic.clone(), caller: Box::new(caller.clone()) }
             }
             Self::Http(api) => Writer::Http(Box::new(api.line("memories").await?)),
         })
@@ -65,7 +65,7 @@ impl Door {
 
 /// One caller, inside.
 enum Writer {
-    Facade { mnemic: Arc<Mnemic>, caller: Caller },
+    Facade { mnemic: Arc<Mnemic>, caller: Box<Caller> },
     Http(Box<Line>),
 }
 
