@@ -68,7 +68,7 @@ impl Mnemic {
     ) -> Result<Vec<f64>> {
         let words = match &candidates.words {
             Some(memories) if quest.clue.is_some() => {
-                let (scope, query) = (quest.scope, &quest.request.query);
+                let (scope, query) = (quest.scope, &quest.sought);
                 let turns = self.store.word_evidence(scope, ItemKind::Turn, query, &[]).await?;
                 shares(memories, &turns)
             }

@@ -43,7 +43,7 @@ use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::pattern::ShownPattern;
 use crate::policy::Policy;
-use crate::principal::{Action, Operation, Principal, Scope};
+use crate::principal::{Action, Operation, Principal};
 use crate::profile::UserProfile;
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
@@ -283,7 +283,7 @@ impl Mnemic {
     ) -> Result<Bundle> {
         let started = Instant::now();
         let quest = Arc::new(self.quest(principal, request, asked_in).await?);
-        let (scope, limit) = (quest.scope, quest.limit);
+        let limit = quest.limit;
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
         let search::Found { memories, mut turns, beside } = Box::pin(self.search_all(&quest)).await;
         let search::Memories { mut searches, weighed, patterns } = memories;
@@ -294,7 +294,7 @@ impl Mnemic {
         let (mut items, confidence) = weighed?;
         self.conceal(principal, items.iter_mut().map(|item| &mut item.memory).collect()).await?;
         if request.explain {
-            self.explain(scope, request, &searches, &mut items).await?;
+            self.explain(&quest, &searches, &mut items).await?;
         }
         let (mut turns, confidence_in_turns) = searches.settle_turns(turns);
         cut(&mut items, &mut turns, limit);
@@ -418,13 +418,12 @@ impl Mnemic {
 
     async fn explain(
         &self,
-        scope: Scope,
-        request: &RecallRequest,
+        quest: &Quest,
         searches: &Searches,
         items: &mut [Recalled],
     ) -> Result<()> {
         let ids: Vec<_> = items.iter().map(|item| item.memory.id.0).collect();
-        let words = self.store.matched_words(scope, &request.query, &ids).await?;
+        let words = self.store.matched_words(quest.scope, &quest.sought, &ids).await?;
         for (item, matched_words) in items.iter_mut().zip(words) {
             if let Some(why) = &mut item.why {
                 why.found_by = found_by(searches, item.memory.id.0);

@@ -53,13 +53,13 @@ impl Times {
     /// What a question says besides when: nobody need have said "last week" for it to be known what
     /// happened then. Nothing, where it has no words for time, or no others.
     pub(super) fn left_of(&self, question: &str) -> Option<Left> {
-        let is_time = |word: &&str| {
-            let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            self.0.words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
-        };
-        let (times, left): (Vec<_>, Vec<_>) = question.split_whitespace().partition(is_time);
-        (!times.is_empty() && !left.is_empty())
-            .then(|| Left { words: left.join(" "), spared: times.len() })
+        left_of(question, &self.0.words)
+    }
+
+    /// What of a question is searched for: all but words such as "last week". What has these speaks
+    /// of another week. Where nothing else is said, they are all that there is.
+    pub(super) fn sought(&self, question: &str) -> String {
+        left_of(question, &self.0.relative).map_or_else(|| question.to_owned(), |left| left.words)
     }
 
     /// As whole days.
@@ -72,6 +72,16 @@ impl Times {
     pub(super) fn agreement(&self, at: Timestamp) -> f64 {
         self.stretches().iter().map(|stretch| agreement(*stretch, at)).fold(0.0, f64::max)
     }
+}
+
+fn left_of(question: &str, words: &[String]) -> Option<Left> {
+    let is_time = |word: &&str| {
+        let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
+    };
+    let (times, left): (Vec<_>, Vec<_>) = question.split_whitespace().partition(is_time);
+    (!times.is_empty() && !left.is_empty())
+        .then(|| Left { words: left.join(" "), spared: times.len() })
 }
 
 fn agreement((from, to): Stretch, at: Timestamp) -> f64 {
@@ -121,6 +131,11 @@ mod tests {
         assert_eq!(left("last week's agenda?"), of("agenda?", 2));
         assert_eq!(left("yesterday?"), None, "nothing else is asked");
         assert_eq!(left("what did the boat cost?"), None);
+        let sought = |question: &str| Times::of(question, ASKED.parse().unwrap()).sought(question);
+        assert_eq!(sought("What did we decide last month?"), "What did we decide");
+        assert_eq!(sought("What was said last Friday?"), "What was said Friday?");
+        assert_eq!(sought("What ships in March?"), "What ships in March?");
+        assert_eq!(sought("yesterday?"), "yesterday?", "nothing else is asked");
     }
 
     #[test]

@@ -163,6 +163,28 @@ pub(crate) async fn turns_of_the_time_that_is_asked_about_go_first(w: World) {
     }
 }
 
+/// "Last month" says where to look, and not what for.
+pub(crate) async fn words_that_say_when_are_not_searched_for(mut w: World) {
+    w.remember(&w.operator, "invoices go out on the first of each month").await;
+    talk(&w, "bills", &[(w.now(), "That was the last bill of this month.")]).await;
+    let asked = "which colour was decided last month?";
+    let words = w.recall(&w.operator, &by(Technique::Words, asked)).await;
+    assert!(words.items.is_empty() && words.turns.is_empty(), "{:?}", contents(&words));
+    w.embed_with(HashModel::new("small")).await;
+    decisions(&w).await;
+    all_have_vectors(&w, &w.operator).await;
+    let share_of_words = async |asked: &str| {
+        let bundle = w.recall(&w.operator, &memories(asked)).await;
+        let invoice = contents(&bundle).iter().position(|it| it.starts_with("invoices")).unwrap();
+        let matched = &bundle.items[invoice].why.as_ref().unwrap().matched_words;
+        assert_eq!(matched.is_empty(), share(&bundle, invoice, Feature::Words) == 0.0);
+        share(&bundle, invoice, Feature::Words)
+    };
+    assert!(share_of_words(asked).await.abs() < 1e-9);
+    assert!(share_of_words("which colour is of this month and of that?").await.abs() < 1e-9);
+    assert!(share_of_words("what happens each month?").await > 0.0, "that is what is asked for");
+}
+
 /// What was told later of that time is of that time, too.
 pub(crate) async fn what_a_turn_tells_of_that_time_counts(w: World) {
     let today = w.now();

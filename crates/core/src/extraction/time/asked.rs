@@ -9,7 +9,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
 use super::super::sentence::{Sentence, Word, sentences};
-use super::{Days, Lean, Reader, Unit, When, count, moved, start};
+use super::{
+    DAYS, Days, Lean, Reader, Unit, When, count, month_number, moved, start, year_of,
+};
 
 /// Words of questions that look ahead.
 const AHEAD: &[&str] = &["will", "shall", "due", "upcoming"];
@@ -33,6 +35,9 @@ const JOINS: &[&str] = &["this", "that", "of", "to", "a", "an", "and"];
 pub(crate) struct AskedTimes {
     pub stretches: Vec<Stretch>,
     pub words: Vec<String>,
+    /// Those that no calendar has, such as "last" and "week": a text that has them speaks of other
+    /// days, or of none. "Friday" and "March" may be what it is about.
+    pub relative: Vec<String>,
 }
 
 /// The times that a question names by words which mean other days tomorrow.
@@ -54,9 +59,7 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
             if let Some(stretch) = when.and_then(|when| stretch(when, today))
                 && depends()
             {
-                let telling = said.iter().filter(|word| !word.is(LEADS) && !word.is(JOINS));
-                asked.words.extend(telling.map(|word| word.lower.clone()));
-                asked.stretches.push(stretch);
+                asked.add(said, stretch);
             }
             rest = behind;
         }
@@ -65,6 +68,24 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
     asked.stretches.retain(|stretch| known.insert(*stretch));
     asked.stretches.truncate(TIMES_MAX);
     asked
+}
+
+impl AskedTimes {
+    fn add(&mut self, said: &[Word], stretch: Stretch) {
+        let names_month = said.iter().any(|word| month_number(&word.lower).is_some());
+        for word in said.iter().filter(|word| !word.is(LEADS) && !word.is(JOINS)) {
+            let is_number = word.lower.starts_with(|c: char| c.is_ascii_digit());
+            let of_calendar = month_number(&word.lower).is_some()
+                || word.is(DAYS)
+                || year_of(word).is_some()
+                || is_number && names_month;
+            if !of_calendar {
+                self.relative.push(word.lower.clone());
+            }
+            self.words.push(word.lower.clone());
+        }
+        self.stretches.push(stretch);
+    }
 }
 
 /// "last week's" is "last week".
@@ -215,6 +236,10 @@ mod tests {
         assert_eq!(words("What changed since Monday, and why?"), ["since", "monday"]);
         assert_eq!(words("what was the plan in the last 3 days?"), ["last", "3", "days"]);
         assert!(words("what did we decide about the last boat?").is_empty());
+        let relative = |question: &str| asked_times(question, ASKED.parse().unwrap()).relative;
+        assert_eq!(relative("what was said in the last 3 days?"), ["last", "3", "days"]);
+        assert_eq!(relative("who was here last Friday?"), ["last"]);
+        assert!(relative("what did we plan in March, and on 8 May?").is_empty());
     }
 
     #[test]

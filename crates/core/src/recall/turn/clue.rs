@@ -22,7 +22,7 @@ const ASKS_WHEN: [&str; 9] = [
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::recall) struct Clue {
     /// The question without the names of speakers: who speaks says it in fields, and who is
-    /// spoken to is named in greetings.
+    /// spoken to is named in greetings. Nor has it words such as "last week", which say where to look.
     pub words: String,
     /// What `words` lacks.
     pub names: String,
@@ -60,7 +60,7 @@ impl Clue {
 
     /// The same, with the times that the question asks about seen from when it is asked.
     pub(super) fn with(self, times: Times) -> Self {
-        Self { dates: self.dates.with(times), ..self }
+        Self { words: times.sought(&self.words), dates: self.dates.with(times), ..self }
     }
 
     /// Whether a turn was said by the one speaker that the question names.
