@@ -19,6 +19,7 @@ mod item;
 mod names;
 mod piece;
 mod quest;
+mod rest;
 mod search;
 mod times;
 mod turn;
@@ -387,7 +388,7 @@ impl Mnemic {
         let ids: Vec<_> = weighed.iter().map(|it| MemoryId(candidates.ids[it.place])).collect();
         let (memories, fits) = tokio::try_join!(
             self.store.lookup_memories(scope, &ids),
-            self.fits(quest, &candidates, &weighed)
+            self.fits(quest, &searches.entities, &candidates, &weighed)
         )?;
         let mut memories: HashMap<_, _> = memories.into_iter().map(|it| (it.id, it)).collect();
         let found = ids.iter().zip(weighed).zip(fits).filter_map(|((id, it), fit)| {

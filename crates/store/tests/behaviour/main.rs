@@ -102,6 +102,7 @@ macro_rules! behaviour {
                 what_is_put_away_is_not_found_until_it_is_spoken_in_again
                 what_was_rolled_up_is_found_no_more
                 what_fits_goes_first_be_it_a_turn_or_a_memory
+                what_shares_only_a_name_goes_behind_what_answers
                 an_answer_begins_with_what_fits
                 an_explanation_says_how_well_a_memory_fits
             }

@@ -254,6 +254,32 @@ pub(crate) async fn what_fits_goes_first_be_it_a_turn_or_a_memory(mut w: World) 
     }
 }
 
+/// A name leads to much that is about something else.
+pub(crate) async fn what_shares_only_a_name_goes_behind_what_answers(mut w: World) {
+    let (start, minute) = (w.now() - DAY, SignedDuration::from_mins(1));
+    let talk = [
+        said("Bo", start, "How was the market on Saturday?"),
+        said("Ana", start + minute, "Crowded, as always, and the bread was gone."),
+        said("Ana", start + DAY / 2, "The launch moves to May, because the boat needs paint."),
+        said("Bo", start + DAY / 2 + minute, "Good to know, I will tell the others."),
+    ];
+    w.converse("harbour", "sailing", &talk).await;
+    let entities = vec!["Ana".to_owned()];
+    w.create(&w.operator, NewMemory { entities, ..fact("Ana prefers tea") }).await.unwrap();
+    for with_model in [false, true] {
+        if with_model {
+            w.embed_with(HashModel::new("small")).await;
+            all_have_vectors(&w, &w.operator).await;
+        }
+        let (turn, memory) = firsts(&w, "what did Ana say about the launch?").await;
+        assert!(turn.0.starts_with("The launch moves"), "{turn:?}");
+        assert!(turn.1 > memory.1, "{turn:?} {memory:?}");
+        let (turn, memory) = firsts(&w, "which tea does Ana prefer?").await;
+        assert_eq!(memory.0, "Ana prefers tea");
+        assert!(memory.1 > turn.1, "{turn:?} {memory:?}");
+    }
+}
+
 pub(crate) async fn an_answer_begins_with_what_fits(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
     batch_and_house_rules(&w).await;
