@@ -15,7 +15,8 @@ const OF_DAY: f64 = 1.0;
 const OF_YEAR: f64 = 0.2;
 const DAYS_OF_YEAR: f64 = 365.0;
 /// Days are those of UTC, and whoever asks may count others: what is at most so far away counts in
-/// part.
+/// part, at the border half and then less and less. The fewer count their days so, and what was said
+/// on the very day must not give way to what is a little more alike.
 const NEAR: SignedDuration = SignedDuration::from_hours(24);
 const OF_NEAR: f64 = 0.5;
 
@@ -89,10 +90,9 @@ fn agreement((from, to): Stretch, at: Timestamp) -> f64 {
     let late = at.duration_since(to);
     let share = if at >= from && at < to {
         1.0
-    } else if early.max(late) <= NEAR {
-        OF_NEAR
     } else {
-        return 0.0;
+        let away = early.max(late).as_secs_f64() / NEAR.as_secs_f64();
+        OF_NEAR * (1.0 - away).max(0.0)
     };
     let days = to.duration_since(from).as_secs_f64() / 86_400.0;
     let breadth = days.max(1.0).ln() / DAYS_OF_YEAR.ln();
@@ -140,10 +140,17 @@ mod tests {
 
     #[test]
     fn the_days_beside_it_count_in_part() {
-        for beside in ["2026-02-27T09:00:00Z", "2026-03-01T09:00:00Z"] {
-            let near = agreement("what happened yesterday?", beside);
-            assert!((near - OF_NEAR).abs() < 1e-9, "{beside} {near}");
+        let near = |at: &str| agreement("what happened yesterday?", at);
+        for (beside, hours) in [
+            ("2026-02-27T23:00:00Z", 1.0),
+            ("2026-02-27T09:00:00Z", 15.0),
+            ("2026-03-01T00:00:00Z", 0.0),
+            ("2026-03-01T12:00:00Z", 12.0),
+        ] {
+            let share = OF_NEAR * (1.0 - hours / 24.0);
+            assert!((near(beside) - share).abs() < 1e-9, "{beside} {}", near(beside));
         }
+        assert!(near("2026-03-02T00:00:00Z").abs() < 1e-9, "a whole day is another day");
     }
 
     #[test]

@@ -185,6 +185,31 @@ pub(crate) async fn words_that_say_when_are_not_searched_for(mut w: World) {
     assert!(share_of_words("what happens each month?").await > 0.0, "that is what is asked for");
 }
 
+/// Whoever asks may count other days than those of UTC, so the neighbouring one counts as well.
+pub(crate) async fn the_very_day_goes_before_the_one_beside_it(w: World) {
+    let hours = SignedDuration::from_hours;
+    talk(
+        &w,
+        "paint",
+        &[
+            (w.now() - hours(24), "So the hull of the boat gets green."),
+            (w.now(), "And the mast of that boat gets a blue, the hull is done, the boat shines."),
+        ],
+    )
+    .await;
+    let asked = "what is it that the hull of the boat and the mast gets";
+    let first = async |when: &str| {
+        let request = RecallRequest {
+            include: Some(vec![Part::Turns]),
+            ..by(Technique::Words, &format!("{asked} {when}?"))
+        };
+        w.recall(&w.operator, &request).await.turns.remove(0).turn.content
+    };
+    assert!(first("").await.contains("blue"), "it is more alike");
+    assert!(first("yesterday").await.contains("green"));
+    assert!(first("today").await.contains("blue"));
+}
+
 /// What was told later of that time is of that time, too.
 pub(crate) async fn what_a_turn_tells_of_that_time_counts(w: World) {
     let today = w.now();

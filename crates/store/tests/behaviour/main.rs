@@ -123,6 +123,7 @@ macro_rules! behaviour {
                 memories_of_that_time_are_found_among_many
                 turns_of_the_time_that_is_asked_about_go_first
                 words_that_say_when_are_not_searched_for
+                the_very_day_goes_before_the_one_beside_it
                 what_a_turn_tells_of_that_time_counts
                 the_words_of_a_guess_are_searched_for
                 the_passage_of_a_guess_moves_the_meaning
