@@ -88,6 +88,10 @@ impl Mnemic {
         let ids: Vec<_> = weighed.iter().map(|it| candidates.ids[it.place]).collect();
         let named = match rest(quest, entities).filter(|_| candidates.words.is_some()) {
             Some(rest) => self.named(quest, &rest, &ids).await?,
+            // What that one said is asked for, and not what is told of them.
+            None if quest.clue.as_ref().is_some_and(|clue| clue.only_speaker) => {
+                Named { besides: vec![0.0; ids.len()], ..Named::default() }
+            }
             None => Named::default(),
         };
         let fit = |(own, weighed): (usize, &Weighed)| {

@@ -12,6 +12,7 @@ const ASKING: &[&str] = &[
     "discussed",
     "ever",
     "everything",
+    "last",
     "lately",
     "latest",
     "mention",

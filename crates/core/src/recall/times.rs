@@ -63,6 +63,16 @@ impl Times {
         left_of(question, &self.0.relative).map_or_else(|| question.to_owned(), |left| left.words)
     }
 
+    /// Whether a text has nothing but words for time.
+    pub(super) fn are_all_of(&self, text: &str) -> bool {
+        text.split_whitespace().all(|word| is_among(word, &self.0.words))
+    }
+
+    /// The most that a moment can agree with what is asked about.
+    pub(super) fn most(&self) -> f64 {
+        self.stretches().iter().map(|(from, to)| agreement((*from, *to), *from)).fold(0.0, f64::max)
+    }
+
     /// As whole days.
     pub(super) fn days(&self) -> impl Iterator<Item = Days> {
         let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
@@ -75,12 +85,14 @@ impl Times {
     }
 }
 
+fn is_among(word: &str, words: &[String]) -> bool {
+    let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
+}
+
 fn left_of(question: &str, words: &[String]) -> Option<Left> {
-    let is_time = |word: &&str| {
-        let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
-    };
-    let (times, left): (Vec<_>, Vec<_>) = question.split_whitespace().partition(is_time);
+    let (times, left): (Vec<_>, Vec<_>) =
+        question.split_whitespace().partition(|word| is_among(word, words));
     (!times.is_empty() && !left.is_empty())
         .then(|| Left { words: left.join(" "), spared: times.len() })
 }

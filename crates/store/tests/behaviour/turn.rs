@@ -280,6 +280,42 @@ pub(crate) async fn what_shares_only_a_name_goes_behind_what_answers(mut w: Worl
     }
 }
 
+/// Where nothing is asked but what somebody said, there is nothing to search by.
+pub(crate) async fn what_somebody_said_last_is_found_among_many(mut w: World) {
+    batch_and_house_rules(&w).await;
+    let (now, hour) = (w.now(), SignedDuration::from_hours(1));
+    let bens = [
+        said("Ben", now - DAY * 9, "Oars up."),
+        said("Ben", now - DAY, "Rain again."),
+        said("Ana", now - DAY + hour, "Rain it is."),
+        said("Ben", now - hour, "Sun at last."),
+    ];
+    w.converse("weather", "sailing", &bens).await;
+    w.converse("elsewhere", "rowing", &[said("Ben", now, "Not here.")]).await;
+    w.create(&w.operator, fact("Ben prefers tea")).await.unwrap();
+    for with_model in [false, true] {
+        if with_model {
+            w.embed_with(HashModel::new("small")).await;
+            all_have_vectors(&w, &w.operator).await;
+        }
+        let first = async |asked: &str, channel: &str| {
+            let channel = Some(channel.to_owned());
+            let request = RecallRequest { channel, explain: true, ..query(asked) };
+            let bundle = w.mnemic.recall(&w.operator, &request).await.unwrap();
+            let best = bundle.items.first().map_or(0.0, |item| item.score);
+            assert!(bundle.turns[0].score > best, "{asked}: {best}");
+            assert!(bundle.confidence > 0.5, "{asked}: {}", bundle.confidence);
+            bundle.turns.into_iter().map(|it| it.turn.content).collect::<Vec<_>>()
+        };
+        let newest = ["Sun at last.", "Rain again.", "Oars up."];
+        assert_eq!(first("what did Ben say?", "sailing").await, newest);
+        let dated = ["Rain again.", "Sun at last.", "Oars up."];
+        assert_eq!(first("what did Ben say yesterday?", "sailing").await, dated);
+        assert_eq!(first("what has Ben said last week?", "sailing").await[0], "Oars up.");
+        assert_eq!(first("what did Ben talk about?", "rowing").await, ["Not here."]);
+    }
+}
+
 pub(crate) async fn an_answer_begins_with_what_fits(mut w: World) {
     w.embed_with(HashModel::new("small")).await;
     batch_and_house_rules(&w).await;

@@ -156,6 +156,15 @@ impl Dates {
         told().iter().map(best).fold(0.0, f64::max)
     }
 
+    /// The most that a moment can agree with what the question names; 0, where it names nothing.
+    pub(super) fn most(&self) -> f64 {
+        let share = |none: bool, points: f64| if none { 0.0 } else { points };
+        let calendar = share(self.months.is_empty(), 0.4)
+            + share(self.days.is_empty(), 0.4)
+            + share(self.years.is_empty(), 0.2);
+        calendar.max(self.times.most())
+    }
+
     /// How much of what the question names a moment agrees with, 0 to 1.
     pub(super) fn agreement(&self, at: Timestamp) -> f64 {
         if self.months.is_empty() && self.years.is_empty() && self.times.is_empty() {

@@ -3,6 +3,7 @@
 
 mod clue;
 mod dates;
+mod latest;
 mod rank;
 mod spoken;
 mod window;
@@ -137,6 +138,10 @@ impl Mnemic {
     /// Nothing, where turns were not asked for, or only of what entities lead to.
     pub(super) async fn by_turns(&self, quest: &Quest) -> Option<Result<Turns>> {
         let clue = quest.clue.as_ref()?;
+        let seeks = |technique| quest.seeks_turns(technique);
+        if clue.only_speaker && (seeks(Technique::Words) || seeks(Technique::Vectors)) {
+            return Some(self.latest_said(quest, clue).await);
+        }
         let filter = quest.turn_filter();
         let words = self.turns_by_words_ahead(quest, clue, &filter);
         let near = self.turns_near(quest, &filter);
