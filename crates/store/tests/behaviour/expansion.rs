@@ -53,6 +53,7 @@ pub(crate) async fn memories_of_the_time_that_is_asked_about_go_first(mut w: Wor
             ("seven days ago", SECOND),
             ("since Monday", THIRD),
             ("on 1 March", FIRST),
+            ("on 2026-03-04", SECOND),
         ] {
             let request = memories(&format!("which colour was decided {when}?"));
             let bundle = w.recall(&w.operator, &request).await;
@@ -144,6 +145,7 @@ pub(crate) async fn turns_of_the_time_that_is_asked_about_go_first(w: World) {
         ("today", "blue"),
         ("in the last three days", "blue"),
         ("two weeks ago", "green"),
+        ("2026-01", "red"),
     ] {
         let request = RecallRequest {
             include: Some(vec![Part::Turns]),

@@ -1,6 +1,6 @@
 //! Times in questions, seen from the moment at which they are asked: which days "last week" or "in
 //! the last three days" are then. What a calendar says by itself, such as "8 May 2023", is not
-//! among them.
+//! among them, but for dates in figures ("2026-11-03"), which nothing else reads.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::super::sentence::{Sentence, Word, sentences};
 use super::{
-    DAYS, Days, Lean, Reader, Unit, When, count, month_number, moved, start, year_of,
+    DAYS, Days, Lean, Reader, Unit, When, count, is_iso, month_number, moved, start, year_of,
 };
 
 /// Words of questions that look ahead.
@@ -40,7 +40,7 @@ pub(crate) struct AskedTimes {
     pub relative: Vec<String>,
 }
 
-/// The times that a question names by words which mean other days tomorrow.
+/// The times that a question names by words which mean other days tomorrow, or by dates in figures.
 pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
     let (today, mut asked) = (at.to_zoned(TimeZone::UTC).date(), AskedTimes::default());
     let Some(elsewhen) = moved(today, -ELSEWHEN_YEARS.years()) else { return asked };
@@ -57,7 +57,7 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
             let depends = || otherwise.read(rest).map(|(_, when)| when) != when;
             let (said, behind) = rest.split_at(length.min(rest.len()));
             if let Some(stretch) = when.and_then(|when| stretch(when, today))
-                && depends()
+                && (said.iter().any(|word| is_iso(&word.lower)) || depends())
             {
                 asked.add(said, stretch);
             }
@@ -78,6 +78,7 @@ impl AskedTimes {
             let of_calendar = month_number(&word.lower).is_some()
                 || word.is(DAYS)
                 || year_of(word).is_some()
+                || is_iso(&word.lower)
                 || is_number && names_month;
             if !of_calendar {
                 self.relative.push(word.lower.clone());
@@ -240,6 +241,25 @@ mod tests {
         assert_eq!(relative("what was said in the last 3 days?"), ["last", "3", "days"]);
         assert_eq!(relative("who was here last Friday?"), ["last"]);
         assert!(relative("what did we plan in March, and on 8 May?").is_empty());
+    }
+
+    #[test]
+    fn dates_in_figures_are_times() {
+        for (question, stretch) in [
+            ("what happened on 2026-11-03?", "2026-11-03..2026-11-04"),
+            ("what is due 2026-11-03", "2026-11-03..2026-11-04"),
+            ("what was planned on 2026-11?", "2026-11-01..2026-12-01"),
+            ("the 2025-02 report", "2025-02-01..2025-03-01"),
+            ("what changed from 2026-01-30 to 2026-02-02?", "2026-01-30..2026-02-03"),
+            ("what changed since 2026-02-20?", "2026-02-20..2026-03-02"),
+        ] {
+            assert_eq!(asked(question, ASKED), [stretch], "{question}");
+            let times = asked_times(question, ASKED.parse().unwrap());
+            assert!(times.relative.iter().all(|word| word == "since"), "{question}");
+        }
+        for question in ["call 555-1234", "what is 2026-13?", "the 2019-20 season"] {
+            assert!(asked(question, ASKED).is_empty(), "{question}");
+        }
     }
 
     #[test]
