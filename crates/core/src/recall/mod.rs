@@ -164,8 +164,10 @@ pub struct Bundle {
     pub confidence: f64,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
-    /// How each technique did; only if asked to explain.
+    /// How each technique did with memories; only if asked to explain.
     pub techniques: Vec<TechniqueReport>,
+    /// The same with turns; empty where they were not searched.
+    pub turn_techniques: Vec<TechniqueReport>,
     /// The stretches of time that the question asks about, seen from when it is asked; only if asked
     /// to explain.
     pub times: Vec<(Timestamp, Timestamp)>,
@@ -297,6 +299,8 @@ impl Mnemic {
         if request.explain {
             self.explain(&quest, &searches, &mut items).await?;
         }
+        let heard = turns.as_ref().and_then(|turns| turns.as_ref().ok());
+        let turn_techniques = heard.map(|turns| turns.reports.clone()).unwrap_or_default();
         let (mut turns, confidence_in_turns) = searches.settle_turns(turns);
         cut(&mut items, &mut turns, limit);
         let beside = Beside::new(beside, patterns, &request.query, &items);
@@ -313,6 +317,7 @@ impl Mnemic {
             confidence: confidence.max(confidence_in_turns),
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
+            turn_techniques: if request.explain { turn_techniques } else { vec![] },
             times: if request.explain { quest.times.stretches().to_vec() } else { vec![] },
             guess: quest.guess.clone().filter(|_| request.explain),
             entities: searches.entities,

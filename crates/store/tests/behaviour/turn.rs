@@ -113,7 +113,11 @@ pub(crate) async fn what_was_just_said_is_found_by_its_meaning(mut w: World) {
         explain: true,
         ..ask("moving sisters, new jobs")
     };
-    let found = w.heard(&by_meaning).await;
+    let bundle = w.recall(&who, &by_meaning).await;
+    let reports: Vec<_> = bundle.turn_techniques.iter().map(|it| (it.technique, it.hits)).collect();
+    assert_eq!(reports, [(Technique::Vectors, 5)]);
+    assert!(!bundle.turn_techniques[0].took.is_zero() && bundle.techniques.is_empty());
+    let found = bundle.turns;
     assert_eq!(found[0].turn.content, "My sister moved to Porto for her new job.");
     let why = found[0].why.as_ref().unwrap();
     assert_eq!(why.found_by[0].technique, Technique::Vectors);

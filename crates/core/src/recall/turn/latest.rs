@@ -35,7 +35,7 @@ impl Mnemic {
             Signs { lead: 0.0, likeness: None, covered: Some(first.score) }.confidence()
         };
         let confidence = found.first().map_or(0.0, sure);
-        Ok(Turns { found, confidence, degraded: vec![] })
+        Ok(Turns { found, confidence, degraded: vec![], reports: vec![] })
     }
 }
 
