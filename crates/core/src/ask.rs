@@ -21,6 +21,14 @@ const BUDGET_TOKENS: usize = 3_000;
 
 /// What answers where no model does.
 pub const PASSAGES: &str = "passages";
+/// What is told where memory holds no answer.
+pub const NEAREST: &str = "nearest";
+/// Passages found with less confidence are no answer: then it is twice as likely that there is none
+/// as that there is one. Not at one half, since to keep an answer back is worse than to tell what is
+/// none, and confidence is too low where a memory answers in other words.
+const CONFIDENCE_MIN: f64 = 1.0 / 3.0;
+/// What stands before the nearest passages.
+const NO_ANSWER: &str = "Memory holds no answer to this. What is nearest to it:";
 
 const TASK: &str = "Answer the question from the memory below and from nothing else. After each \
     statement cite the marks of the lines that it comes from, exactly as they are written, such \
@@ -36,13 +44,15 @@ pub struct AskRequest {
     pub channel: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Answered {
     /// Empty if nothing is remembered about the question.
     pub answer: String,
     pub citations: Vec<Cited>,
-    /// The model, or [`PASSAGES`].
+    /// The model, [`PASSAGES`], or [`NEAREST`] where these are none.
     pub answered_by: String,
+    /// How sure it is, 0 to 1, that the answer is in memory at all.
+    pub confidence: f64,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
 }
@@ -106,6 +116,7 @@ impl Mnemic {
             citations: cited.collect(),
             answer,
             answered_by: label,
+            confidence: context.confidence,
             degraded: skipped.map(|it| format!("{}: {}", it.layer.as_str(), it.reason)).collect(),
         }))
     }
@@ -137,10 +148,14 @@ impl Mnemic {
         found.sort_by(|a, b| leads(b).cmp(&leads(a)).then_with(|| b.1.total_cmp(&a.1)));
         let citations: Vec<_> = found.into_iter().map(|(_, _, cited)| cited).collect();
         let passage = |cited: &Cited| format!("{} {}", cited.text, cited.mark());
+        let holds_none = !citations.is_empty() && bundle.confidence < CONFIDENCE_MIN;
+        let heading = holds_none.then(|| NO_ANSWER.to_owned());
+        let lines: Vec<_> = heading.into_iter().chain(citations.iter().map(passage)).collect();
         Ok(Answered {
-            answer: citations.iter().map(passage).collect::<Vec<_>>().join("\n"),
+            answer: lines.join("\n"),
             citations,
-            answered_by: PASSAGES.to_owned(),
+            answered_by: if holds_none { NEAREST } else { PASSAGES }.to_owned(),
+            confidence: bundle.confidence,
             degraded: bundle.degraded,
         })
     }

@@ -114,7 +114,7 @@ impl Mnemic {
         &self,
         principal: &Principal,
         request: &ContextRequest,
-    ) -> (Vec<Told>, Vec<Skipped>) {
+    ) -> Layers {
         let recalled = self.in_time(request, self.recall_for(principal, request));
         let episodes = self.in_time(request, self.episode_lines(principal, request));
         let profile = self.in_time(request, self.profile_lines(principal));
@@ -153,7 +153,8 @@ impl Mnemic {
         layers.tell(Layer::Memories, memories.into_iter().map(memory_line).collect());
         layers.tell(Layer::Entities, recalled.entities.iter().map(entity_line).collect());
         layers.tell(Layer::Turns, recalled.turns.iter().map(turn_line).collect());
-        (layers.told, layers.skipped)
+        layers.confidence = recalled.confidence;
+        layers
     }
 
     async fn in_time<T>(
@@ -188,7 +189,9 @@ impl Mnemic {
             self.recall_in(principal, &wish, asked_in),
             self.recent_turns(principal, request)
         );
-        let Bundle { items, turns, entities, strategies, goals, policies, degraded, .. } = bundle?;
+        let bundle = bundle?;
+        let confidence = bundle.confidence;
+        let Bundle { items, turns, entities, strategies, goals, policies, degraded, .. } = bundle;
         let recent = recent?;
         let told = turns.into_iter().filter(|found| !recent.contains(&found.turn.id.0));
         // What is switched off on purpose leaves nothing out.
@@ -201,6 +204,7 @@ impl Mnemic {
             goals,
             policies,
             degraded: if is_off { vec![] } else { degraded },
+            confidence,
         })
     }
 
@@ -313,12 +317,16 @@ struct Found {
     goals: Vec<Goal>,
     policies: Vec<Policy>,
     degraded: Vec<String>,
+    confidence: f64,
 }
 
+/// What the layers have to tell, and what they lack.
 #[derive(Default)]
-struct Layers {
-    told: Vec<Told>,
-    skipped: Vec<Skipped>,
+pub(super) struct Layers {
+    pub told: Vec<Told>,
+    pub skipped: Vec<Skipped>,
+    /// How sure it is that what is asked for is in memory at all.
+    pub confidence: f64,
 }
 
 impl Layers {

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use compose::compose;
 pub use layer::Layer;
+use layer::Layers;
 pub use tokens::Tokenizer;
 pub(crate) use tokens::UpperBound;
 
@@ -49,7 +50,7 @@ pub struct ContextRequest {
 }
 
 /// What is put before a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Context {
     /// Empty if there is nothing to tell.
     pub text: String,
@@ -59,6 +60,8 @@ pub struct Context {
     pub sections: Vec<Section>,
     /// What was left out, and why.
     pub skipped: Vec<Skipped>,
+    /// How sure it is, 0 to 1, that the answer to the question is in memory at all.
+    pub confidence: f64,
 }
 
 /// The part of a text that one layer has.
@@ -104,7 +107,7 @@ impl Mnemic {
     ) -> Result<Context> {
         self.authorize(principal, &CONTEXT)?;
         let budget = request.check()?;
-        let (told, mut skipped) = self.ask_layers(principal, request).await;
+        let Layers { told, mut skipped, confidence } = self.ask_layers(principal, request).await;
         let composed = compose(told, &*self.tokenizer, budget);
         skipped.extend(composed.skipped);
         let sections = composed.sections;
@@ -114,6 +117,7 @@ impl Mnemic {
             supporting_ids: sections.iter().flat_map(|section| section.ids.clone()).collect(),
             sections,
             skipped,
+            confidence,
         })
     }
 }

@@ -30,7 +30,7 @@ pub(crate) use attribute::Attribute;
 pub use certainty::Certainty;
 pub(crate) use likeness::{COSINE_MIN, Likeness};
 pub(crate) use model::with_model;
-pub(crate) use time::{AskedTimes, Stretch, asked_times, periods};
+pub(crate) use time::{AskedTimes, Stretch, asked_times, is_iso, periods};
 
 use crate::conversation::Turn;
 use crate::ids::TurnId;

@@ -246,8 +246,8 @@ impl Reader {
             _ => self
                 .days(words)
                 .filter(|(length, days)| {
-                    // A bare year, month or weekday may be anything else.
-                    *length > 1 || days.unit == Unit::Day && !first.is(DAYS)
+                    // A bare year, month or weekday may be anything else, but for "2026-11".
+                    *length > 1 || days.unit == Unit::Day && !first.is(DAYS) || is_iso(&first.lower)
                 })
                 .map(|(length, days)| (length, When::Within(days))),
         }
@@ -377,6 +377,9 @@ impl Reader {
         if let Ok(date) = first.lower.parse::<Date>() {
             return Some((skip + 1, Days::day(date)?));
         }
+        if let Some((year, month)) = iso_month(&first.lower) {
+            return Some((skip + 1, Days::month(year, month)?));
+        }
         if let Some(found) = self.dated(words) {
             return Some((skip + found.0, found.1));
         }
@@ -441,6 +444,18 @@ fn month_number(name: &str) -> Option<i8> {
 fn year_of(word: &Word) -> Option<i16> {
     let year = word.lower.parse().ok().filter(|_| word.lower.len() == 4)?;
     YEARS.contains(&year).then_some(year)
+}
+
+/// "2026-11".
+fn iso_month(word: &str) -> Option<(i16, i8)> {
+    let (year, month) = word.split_once('-').filter(|_| word.len() == 7)?;
+    let year = year.parse().ok().filter(|year| YEARS.contains(year))?;
+    Some((year, month.parse().ok().filter(|month| (1..=12).contains(month))?))
+}
+
+/// "2026-11-03" or "2026-11": it can be nothing but a date.
+pub(crate) fn is_iso(word: &str) -> bool {
+    word.contains('-') && word.parse::<Date>().is_ok() || iso_month(word).is_some()
 }
 
 fn day_of(word: &Word) -> Option<i8> {

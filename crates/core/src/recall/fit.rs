@@ -3,14 +3,22 @@
 //! Memories are measured by the best of them, which says nothing where none is about the query.
 //! Turns are weighed by themselves, and both share one answer. So a memory counts by how near it is
 //! in meaning, or by how much of the query's words it has and how surely entities lead to it,
-//! whichever speaks more for it. Nothing is left out here: what fits little goes behind. And nothing
+//! whichever speaks more for it. A name leads to much that is about something else, so what the
+//! query asks for besides is what must be there. Nothing is left out here: what fits little goes behind. And nothing
 //! is put in another order, which the features alone decide.
 
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use super::entity::Entity;
+use super::rest::Rest;
 use super::search::Quest;
 use super::weigh::{Candidates, Weighed};
-use super::{ItemKind, WordEvidence};
+use super::{ItemKind, Matched, WordEvidence};
 use crate::Mnemic;
 use crate::error::Result;
+use crate::text::fold_name;
 
 /// What is left of the score of a memory that does not fit at all, so that those stay in order.
 const LEAST: f64 = 0.05;
@@ -19,6 +27,8 @@ const COSINE_OF_ANY: f64 = 0.2;
 const COSINE_OF_SAME: f64 = 0.5;
 /// The most that entities say: what is told of one need not be what is asked.
 const ENTITIES: f64 = 0.7;
+/// How surely its own words say that a memory is about what the query names.
+const BY_WORD: f64 = 0.8;
 /// The most that words say which a model made up.
 const GUESSED: f64 = 0.7;
 /// So many texts without the query's words are thought to be there besides, since a word is not
@@ -31,6 +41,8 @@ struct Signs {
     cosine: Option<f32>,
     /// Its share of the query's words, 0 to 1.
     words: f64,
+    /// Its share of those besides the names, where something was said of these anywhere.
+    besides: Option<f64>,
     /// How surely entities lead to it, 0 to 1.
     entities: f64,
     /// How much nearer a guess brings the query to it.
@@ -42,9 +54,11 @@ impl Signs {
     /// of them does, and so does a memory; being about what the query names makes up for words.
     fn fit(&self) -> f64 {
         let about = ENTITIES * self.entities;
-        let covered = self.words + about;
-        let most = self.meaning().max(covered * covered).max(about);
-        LEAST + (1.0 - LEAST) * most.clamp(0.0, 1.0)
+        let by_words = match self.besides {
+            Some(besides) => (besides + (1.0 - besides) * about).powi(2),
+            None => (self.words + about).powi(2).max(about),
+        };
+        LEAST + (1.0 - LEAST) * self.meaning().max(by_words).clamp(0.0, 1.0)
     }
 
     /// Rises slowly at both ends: little nearness is mostly chance, and of what is about the same
@@ -63,30 +77,96 @@ impl Mnemic {
     pub(super) async fn fits(
         &self,
         quest: &Quest,
+        entities: &[Entity],
         candidates: &Candidates,
         weighed: &[Weighed],
     ) -> Result<Vec<f64>> {
         let words = match &candidates.words {
-            Some(memories) if quest.clue.is_some() => {
-                let (scope, query) = (quest.scope, &quest.request.query);
-                let turns = self.store.word_evidence(scope, ItemKind::Turn, query, &[]).await?;
-                shares(memories, &turns)
-            }
-            Some(memories) => shares(memories, &WordEvidence::default()),
+            Some(memories) => self.shares_of(quest, &quest.sought, memories).await?,
             None => vec![],
         };
-        let fit = |weighed: &Weighed| {
+        let ids: Vec<_> = weighed.iter().map(|it| candidates.ids[it.place]).collect();
+        let named = match rest(quest, entities).filter(|_| candidates.words.is_some()) {
+            Some(rest) => self.named(quest, &rest, &ids).await?,
+            // What that one said is asked for, and not what is told of them.
+            None if quest.clue.as_ref().is_some_and(|clue| clue.only_speaker) => {
+                Named { besides: vec![0.0; ids.len()], ..Named::default() }
+            }
+            None => Named::default(),
+        };
+        let fit = |(own, weighed): (usize, &Weighed)| {
             let place = weighed.place;
             let cosine =
                 candidates.cosines.as_ref().and_then(|it| it.get(place).copied().flatten());
+            let besides_names = named.cosines.get(own).copied().flatten();
+            let cosine = cosine.map(|it| besides_names.map_or(it, |rest| it.midpoint(rest)));
             let guessed = candidates.guessed.nearer_of(place).max(0.0);
-            let words = words.get(place).copied().unwrap_or(0.0);
-            let words = words.max(GUESSED * candidates.guessed.words_of(place));
-            let entities = candidates.entities.get(place).copied().unwrap_or(0.0);
-            Signs { cosine, words, entities, guessed }.fit()
+            let by_guess = GUESSED * candidates.guessed.words_of(place);
+            let words = words.get(place).copied().unwrap_or(0.0).max(by_guess);
+            let besides = named.besides.get(own).map(|besides| besides.max(by_guess));
+            let led = candidates.entities.get(place).copied().unwrap_or(0.0);
+            let entities = named.by_word.get(own).map_or(led, |it| led.max(BY_WORD * it));
+            Signs { cosine, words, besides, entities, guessed }.fit()
         };
-        Ok(in_order(weighed.iter().map(fit).collect()))
+        Ok(in_order(weighed.iter().enumerate().map(fit).collect()))
     }
+
+    /// How much these memories have of what is asked for besides the names, and of the names.
+    /// Nothing, where nothing at all was said of it: then the names are all that can lead there.
+    async fn named(&self, quest: &Quest, rest: &Rest, ids: &[Uuid]) -> Result<Named> {
+        let of = |words| self.store.word_evidence(quest.scope, ItemKind::Memory, words, ids);
+        let (besides, names) = tokio::try_join!(of(&rest.words), of(&rest.names))?;
+        let besides = self.shares_of(quest, &rest.words, &besides).await?;
+        if besides.is_empty() {
+            return Ok(Named::default());
+        }
+        let by_word = shares(&names, &WordEvidence::default());
+        Ok(Named { besides, by_word, cosines: self.cosines_besides(quest, ids).await })
+    }
+
+    /// How near these memories are to the question without those who speak; nothing, where that is
+    /// not known.
+    async fn cosines_besides(&self, quest: &Quest, ids: &[Uuid]) -> Vec<Option<f32>> {
+        let names_speaker = quest.clue.as_ref().is_some_and(|clue| !clue.names.is_empty());
+        let Some(query) = quest.vector.get().filter(|_| names_speaker) else { return vec![] };
+        let (kind, stamp) = (ItemKind::Memory, query.embedder.stamp());
+        let cosines = self.store.cosines(quest.scope, kind, stamp, &query.of_turns, ids).await;
+        cosines.unwrap_or_default()
+    }
+
+    /// How much of some words each memory has; nothing, where neither memories nor turns have any.
+    async fn shares_of(
+        &self,
+        quest: &Quest,
+        words: &str,
+        memories: &WordEvidence,
+    ) -> Result<Vec<f64>> {
+        let turns = if quest.clue.is_some() {
+            self.store.word_evidence(quest.scope, ItemKind::Turn, words, &[]).await?
+        } else {
+            WordEvidence::default()
+        };
+        let is_known = memories.held_by.iter().chain(&turns.held_by).any(|held_by| *held_by > 0);
+        Ok(if is_known { shares(memories, &turns) } else { vec![] })
+    }
+}
+
+/// What memories have, each list in their order; nothing, where names make no difference.
+#[derive(Default)]
+struct Named {
+    besides: Vec<f64>,
+    by_word: Vec<f64>,
+    /// A name makes any two texts alike, so half of what counts is how near they are without.
+    cosines: Vec<Option<f32>>,
+}
+
+/// What is asked for besides those who speak, and the entities that the query names.
+fn rest(quest: &Quest, entities: &[Entity]) -> Option<Rest> {
+    let named = entities.iter().filter(|entity| entity.matched == Matched::Name);
+    let names = named.flat_map(|it| std::iter::once(&it.node.name).chain(&it.node.aliases));
+    let keys: HashSet<String> = names.map(|name| fold_name(name)).collect();
+    let speakers = quest.clue.as_ref().map_or("", |clue| clue.names.as_str());
+    Rest::of(&quest.sought, &keys, speakers)
 }
 
 /// What goes before others fits at least as well as they do.
@@ -163,6 +243,15 @@ mod tests {
         let with_words = Signs { words: 0.5, ..named };
         assert!((with_words.fit() - 1.0).abs() < 1e-9, "both together are all that is asked");
         assert!(vaguely.fit() < near(0.3).fit(), "they count by how surely they lead there");
+    }
+
+    #[test]
+    fn a_name_alone_is_not_what_is_asked_about_it() {
+        let of = |besides| Signs { words: 0.7, besides, entities: 0.8, ..Signs::default() }.fit();
+        assert!((of(None) - 1.0).abs() < 1e-9, "nothing else is asked");
+        assert!((of(Some(1.0)) - 1.0).abs() < 1e-9);
+        let (nothing, half) = (of(Some(0.0)), of(Some(0.5)));
+        assert!(nothing < 0.4 && half > 1.5 * nothing && half < 0.8, "{nothing} {half}");
     }
 
     #[test]

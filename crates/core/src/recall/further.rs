@@ -62,7 +62,7 @@ impl Mnemic {
         for stretch in quest.times.stretches() {
             let filter = quest.filter.within(*stretch);
             let vector = query.map(|query| (query, query.vector.as_slice()));
-            let words = &quest.request.query;
+            let words = &quest.sought;
             let kind = ItemKind::Memory;
             found.extend(self.hits(quest, kind, (words, vector), &filter, DATED_MAX).await);
         }

@@ -20,6 +20,7 @@ mod names;
 mod piece;
 mod prepare;
 mod quest;
+mod rest;
 mod search;
 mod times;
 mod turn;
@@ -44,7 +45,7 @@ use crate::ids::MemoryId;
 use crate::memory::{GLOBAL_CHANNEL, Kind, Memory, Temporal};
 use crate::pattern::ShownPattern;
 use crate::policy::Policy;
-use crate::principal::{Action, Operation, Principal, Scope};
+use crate::principal::{Action, Operation, Principal};
 use crate::profile::UserProfile;
 use crate::strategy::StrategyHit;
 use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
@@ -164,8 +165,10 @@ pub struct Bundle {
     pub confidence: f64,
     /// What could not serve, and why.
     pub degraded: Vec<String>,
-    /// How each technique did; only if asked to explain.
+    /// How each technique did with memories; only if asked to explain.
     pub techniques: Vec<TechniqueReport>,
+    /// The same with turns; empty where they were not searched.
+    pub turn_techniques: Vec<TechniqueReport>,
     /// The stretches of time that the question asks about, seen from when it is asked; only if asked
     /// to explain.
     pub times: Vec<(Timestamp, Timestamp)>,
@@ -284,7 +287,7 @@ impl Mnemic {
     ) -> Result<Bundle> {
         let started = Instant::now();
         let quest = Arc::new(self.quest(principal, request, asked_in).await?);
-        let (scope, limit) = (quest.scope, quest.limit);
+        let limit = quest.limit;
         // All that is looked for at once takes a lot of room, which whoever recalls would carry along.
         let search::Found { memories, mut turns, beside } = Box::pin(self.search_all(&quest)).await;
         let search::Memories { mut searches, weighed, patterns } = memories;
@@ -295,8 +298,10 @@ impl Mnemic {
         let (mut items, confidence) = weighed?;
         self.conceal(principal, items.iter_mut().map(|item| &mut item.memory).collect()).await?;
         if request.explain {
-            self.explain(scope, request, &searches, &mut items).await?;
+            self.explain(&quest, &searches, &mut items).await?;
         }
+        let heard = turns.as_ref().and_then(|turns| turns.as_ref().ok());
+        let turn_techniques = heard.map(|turns| turns.reports.clone()).unwrap_or_default();
         let (mut turns, confidence_in_turns) = searches.settle_turns(turns);
         cut(&mut items, &mut turns, limit);
         let beside = Beside::new(beside, patterns, &request.query, &items);
@@ -313,6 +318,7 @@ impl Mnemic {
             confidence: confidence.max(confidence_in_turns),
             degraded: self.degraded(principal, request, &searches),
             techniques: if request.explain { reports(&searches) } else { vec![] },
+            turn_techniques: if request.explain { turn_techniques } else { vec![] },
             times: if request.explain { quest.times.stretches().to_vec() } else { vec![] },
             guess: quest.guess.clone().filter(|_| request.explain),
             entities: searches.entities,
@@ -388,7 +394,7 @@ impl Mnemic {
         let ids: Vec<_> = weighed.iter().map(|it| MemoryId(candidates.ids[it.place])).collect();
         let (memories, fits) = tokio::try_join!(
             self.store.lookup_memories(scope, &ids),
-            self.fits(quest, &candidates, &weighed)
+            self.fits(quest, &searches.entities, &candidates, &weighed)
         )?;
         let mut memories: HashMap<_, _> = memories.into_iter().map(|it| (it.id, it)).collect();
         let found = ids.iter().zip(weighed).zip(fits).filter_map(|((id, it), fit)| {
@@ -419,13 +425,12 @@ impl Mnemic {
 
     async fn explain(
         &self,
-        scope: Scope,
-        request: &RecallRequest,
+        quest: &Quest,
         searches: &Searches,
         items: &mut [Recalled],
     ) -> Result<()> {
         let ids: Vec<_> = items.iter().map(|item| item.memory.id.0).collect();
-        let words = self.store.matched_words(scope, &request.query, &ids).await?;
+        let words = self.store.matched_words(quest.scope, &quest.sought, &ids).await?;
         for (item, matched_words) in items.iter_mut().zip(words) {
             if let Some(why) = &mut item.why {
                 why.found_by = found_by(searches, item.memory.id.0);

@@ -90,7 +90,8 @@ fn bare(text: &str) -> &str {
     text.trim_matches(|c| AROUND.contains(&c) || QUOTES.contains(&c))
 }
 
-fn is_stop_word(word: &str) -> bool {
+/// Whether a word names nothing and says nothing by itself.
+pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&bare(word).to_lowercase().as_str()).is_ok()
 }
 

@@ -42,6 +42,7 @@ impl Mnemic {
         Ok(Quest {
             principal: principal.clone(),
             scope,
+            sought: times.sought(&request.query),
             request: request.clone(),
             filter: request.filter(principal.access.readable()),
             limit,

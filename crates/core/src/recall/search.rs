@@ -35,6 +35,8 @@ pub(super) struct Quest {
     pub principal: Principal,
     pub scope: Scope,
     pub request: RecallRequest,
+    /// What of the query is searched for, and what memories are weighed by.
+    pub sought: String,
     pub filter: SearchFilter,
     pub limit: usize,
     pub now: Timestamp,
@@ -258,14 +260,8 @@ impl Mnemic {
             return None;
         }
         let started = Instant::now();
-        let Quest { scope, request, filter, .. } = quest;
-        let hits = self.store.search_words(
-            *scope,
-            ItemKind::Memory,
-            &request.query,
-            filter,
-            FOUND_PER_TECHNIQUE,
-        );
+        let (Quest { scope, sought, filter, .. }, kind) = (quest, ItemKind::Memory);
+        let hits = self.store.search_words(*scope, kind, sought, filter, FOUND_PER_TECHNIQUE);
         Some(Search::done(Technique::Words, started, hits.await))
     }
 
@@ -327,7 +323,7 @@ impl Mnemic {
     }
 
     async fn embed_query(&self, quest: &Quest) -> Result<QueryVector> {
-        let whole = quest.request.query.clone();
+        let whole = quest.sought.clone();
         let (words, aside) = match &quest.clue {
             Some(clue) => (clue.words.clone(), clue.names.clone()),
             None => (whole.clone(), String::new()),

@@ -15,7 +15,8 @@ const OF_DAY: f64 = 1.0;
 const OF_YEAR: f64 = 0.2;
 const DAYS_OF_YEAR: f64 = 365.0;
 /// Days are those of UTC, and whoever asks may count others: what is at most so far away counts in
-/// part.
+/// part, at the border half and then less and less. The fewer count their days so, and what was said
+/// on the very day must not give way to what is a little more alike.
 const NEAR: SignedDuration = SignedDuration::from_hours(24);
 const OF_NEAR: f64 = 0.5;
 
@@ -53,13 +54,23 @@ impl Times {
     /// What a question says besides when: nobody need have said "last week" for it to be known what
     /// happened then. Nothing, where it has no words for time, or no others.
     pub(super) fn left_of(&self, question: &str) -> Option<Left> {
-        let is_time = |word: &&str| {
-            let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-            self.0.words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
-        };
-        let (times, left): (Vec<_>, Vec<_>) = question.split_whitespace().partition(is_time);
-        (!times.is_empty() && !left.is_empty())
-            .then(|| Left { words: left.join(" "), spared: times.len() })
+        left_of(question, &self.0.words)
+    }
+
+    /// What of a question is searched for: all but words such as "last week". What has these speaks
+    /// of another week. Where nothing else is said, they are all that there is.
+    pub(super) fn sought(&self, question: &str) -> String {
+        left_of(question, &self.0.relative).map_or_else(|| question.to_owned(), |left| left.words)
+    }
+
+    /// Whether a text has nothing but words for time.
+    pub(super) fn are_all_of(&self, text: &str) -> bool {
+        text.split_whitespace().all(|word| is_among(word, &self.0.words))
+    }
+
+    /// The most that a moment can agree with what is asked about.
+    pub(super) fn most(&self) -> f64 {
+        self.stretches().iter().map(|(from, to)| agreement((*from, *to), *from)).fold(0.0, f64::max)
     }
 
     /// As whole days.
@@ -74,15 +85,26 @@ impl Times {
     }
 }
 
+fn is_among(word: &str, words: &[String]) -> bool {
+    let lower = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    words.iter().any(|it| *it == lower || lower.strip_suffix("'s") == Some(it))
+}
+
+fn left_of(question: &str, words: &[String]) -> Option<Left> {
+    let (times, left): (Vec<_>, Vec<_>) =
+        question.split_whitespace().partition(|word| is_among(word, words));
+    (!times.is_empty() && !left.is_empty())
+        .then(|| Left { words: left.join(" "), spared: times.len() })
+}
+
 fn agreement((from, to): Stretch, at: Timestamp) -> f64 {
     let early = from.duration_since(at);
     let late = at.duration_since(to);
     let share = if at >= from && at < to {
         1.0
-    } else if early.max(late) <= NEAR {
-        OF_NEAR
     } else {
-        return 0.0;
+        let away = early.max(late).as_secs_f64() / NEAR.as_secs_f64();
+        OF_NEAR * (1.0 - away).max(0.0)
     };
     let days = to.duration_since(from).as_secs_f64() / 86_400.0;
     let breadth = days.max(1.0).ln() / DAYS_OF_YEAR.ln();
@@ -121,14 +143,26 @@ mod tests {
         assert_eq!(left("last week's agenda?"), of("agenda?", 2));
         assert_eq!(left("yesterday?"), None, "nothing else is asked");
         assert_eq!(left("what did the boat cost?"), None);
+        let sought = |question: &str| Times::of(question, ASKED.parse().unwrap()).sought(question);
+        assert_eq!(sought("What did we decide last month?"), "What did we decide");
+        assert_eq!(sought("What was said last Friday?"), "What was said Friday?");
+        assert_eq!(sought("What ships in March?"), "What ships in March?");
+        assert_eq!(sought("yesterday?"), "yesterday?", "nothing else is asked");
     }
 
     #[test]
     fn the_days_beside_it_count_in_part() {
-        for beside in ["2026-02-27T09:00:00Z", "2026-03-01T09:00:00Z"] {
-            let near = agreement("what happened yesterday?", beside);
-            assert!((near - OF_NEAR).abs() < 1e-9, "{beside} {near}");
+        let near = |at: &str| agreement("what happened yesterday?", at);
+        for (beside, hours) in [
+            ("2026-02-27T23:00:00Z", 1.0),
+            ("2026-02-27T09:00:00Z", 15.0),
+            ("2026-03-01T00:00:00Z", 0.0),
+            ("2026-03-01T12:00:00Z", 12.0),
+        ] {
+            let share = OF_NEAR * (1.0 - hours / 24.0);
+            assert!((near(beside) - share).abs() < 1e-9, "{beside} {}", near(beside));
         }
+        assert!(near("2026-03-02T00:00:00Z").abs() < 1e-9, "a whole day is another day");
     }
 
     #[test]

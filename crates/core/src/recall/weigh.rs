@@ -152,7 +152,7 @@ impl Mnemic {
                 None => None,
             }
         };
-        let asked = &quest.request.query;
+        let asked = &quest.sought;
         let (words, cosines) = tokio::join!(self.words_of(quest, asked, searches, &ids), near);
         let words = words?;
         let left = quest.times.left_of(asked);

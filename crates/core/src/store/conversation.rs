@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::ids::{EpisodeId, TurnId};
 use crate::page::Position;
 use crate::principal::Scope;
+use crate::recall::SearchFilter;
 
 #[async_trait]
 pub trait ConversationStore {
@@ -41,6 +42,15 @@ pub trait ConversationStore {
     async fn lookup_turns(&self, scope: Scope, ids: &[TurnId]) -> Result<Vec<Turn>>;
     /// Who has spoken, each once, in the order of the names.
     async fn list_speakers(&self, scope: Scope, limit: usize) -> Result<Vec<String>>;
+    /// What one of them said last, the newest first, as far as the filter lets it be seen. Of channels
+    /// it looks at two at most.
+    async fn list_said_by(
+        &self,
+        scope: Scope,
+        speaker: &str,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Turn>>;
     /// Conversations by their keys and turns by their ids, of whatever is among these.
     async fn find_said(&self, scope: Scope, ids: &[Uuid]) -> Result<Vec<Said>>;
     /// Turns of a conversation that nobody has learned from, in order.

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use mnemic_core::recall::{Feature, Technique};
+use mnemic_server::wire::recall::IncludeWire;
 
 #[derive(Debug, Args)]
 pub struct RecallArgs {
@@ -21,6 +22,9 @@ pub struct RecallArgs {
     /// What was true at this time (RFC 3339)
     #[arg(long, value_name = "TIME")]
     pub as_of: Option<String>,
+    /// Only these parts of the answer, separated by commas or repeated
+    #[arg(long, value_name = "PART", value_enum, value_delimiter = ',')]
+    pub include: Vec<IncludeArg>,
     /// Search by these only: words, vectors, entities
     #[arg(long = "technique", value_name = "TECHNIQUE", value_enum)]
     pub techniques: Vec<TechniqueArg>,
@@ -33,6 +37,31 @@ pub struct RecallArgs {
     /// Say why each item is there
     #[arg(long)]
     pub explain: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum IncludeArg {
+    Memories,
+    Turns,
+    Entities,
+    Strategies,
+    Goals,
+    Policies,
+    Patterns,
+}
+
+impl From<IncludeArg> for IncludeWire {
+    fn from(named: IncludeArg) -> Self {
+        match named {
+            IncludeArg::Memories => Self::Memories,
+            IncludeArg::Turns => Self::Turns,
+            IncludeArg::Entities => Self::Entities,
+            IncludeArg::Strategies => Self::Strategies,
+            IncludeArg::Goals => Self::Goals,
+            IncludeArg::Policies => Self::Policies,
+            IncludeArg::Patterns => Self::Patterns,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

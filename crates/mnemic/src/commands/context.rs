@@ -49,6 +49,9 @@ pub async fn ask(client: &Client, common: &CommonArgs, args: AskArgs) -> Result<
     }
     if answered.answer.is_empty() {
         output::note("nothing is remembered about this");
+    } else {
+        let sure = answered.confidence;
+        output::note(&format!("confidence that the answer is there at all: {sure:.2} of 1"));
     }
     for line in answered.answer.lines() {
         output::line(line);

@@ -21,13 +21,14 @@ use crate::config::CommonArgs;
 use crate::output;
 
 /// Loading a cached model takes well under this.
-const MODEL_PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const MODEL_PATIENCE: Duration = Duration::from_secs(10);
 
 pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> Result<()> {
     let as_of = args
         .as_of
         .map(|text| text.parse().with_context(|| format!("--as-of: `{text}` is not a time")))
         .transpose()?;
+    let named_parts = !args.include.is_empty();
     let request = RecallRequest {
         query: args.query,
         limit: args.limit,
@@ -35,6 +36,7 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
         conversation_id: args.conversation,
         user_id: args.user,
         as_of,
+        include: some(args.include).map(|parts| parts.into_iter().map(Into::into).collect()),
         techniques: techniques(&args.techniques),
         without: args.without.into_iter().map(FeatureName).collect(),
         expand: args.expand.then_some(true),
@@ -52,9 +54,9 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
     for degraded in &found.degraded {
         output::note(&format!("note: {degraded}"));
     }
-    if found.items.is_empty() {
+    if is_empty(&found) {
         output::note("nothing found");
-    } else {
+    } else if !found.items.is_empty() {
         let sure = found.confidence;
         output::note(&format!("confidence that the answer is there at all: {sure:.2} of 1"));
     }
@@ -67,6 +69,9 @@ pub async fn recall(client: &Client, common: &CommonArgs, args: RecallArgs) -> R
     }
     for entity in &found.entities {
         show_entity(entity);
+    }
+    if named_parts {
+        show_beside(&found);
     }
     if let Some(user) = &found.user {
         output::line(&format!("user   {}  {}", output::one_line(&user.user), told(user)));
@@ -87,7 +92,44 @@ fn told(user: &ProfileResponse) -> String {
 /// All of them, where none is named.
 fn techniques(named: &[TechniqueArg]) -> Option<Vec<TechniqueWire>> {
     let wire = |technique: &TechniqueArg| Technique::from(*technique).into();
-    (!named.is_empty()).then(|| named.iter().map(wire).collect())
+    some(named.iter().map(wire).collect())
+}
+
+fn some<T>(named: Vec<T>) -> Option<Vec<T>> {
+    (!named.is_empty()).then_some(named)
+}
+
+fn is_empty(found: &RecallResponse) -> bool {
+    let RecallResponse { items, entities, strategies, goals, policies, patterns, .. } = found;
+    items.is_empty()
+        && entities.is_empty()
+        && strategies.is_empty()
+        && goals.is_empty()
+        && policies.is_empty()
+        && patterns.is_empty()
+}
+
+/// What stands beside memories and turns; it is shown to those who name the parts they want.
+fn show_beside(found: &RecallResponse) {
+    let strategies = found.strategies.iter().map(|it| {
+        let (id, told) = (it.strategy.id, &it.strategy.description);
+        format!("{:.3}  strategy  {}  [strategy {id}]", it.score, output::one_line(told))
+    });
+    let goals = found.goals.iter().map(|it| {
+        let (status, told) = (it.status.as_str(), output::one_line(&it.description));
+        format!("goal   {status}  {told}  [goal {}]", it.id)
+    });
+    let policies = found.policies.iter().map(|it| {
+        let (domain, rule) = (output::one_line(&it.domain), output::one_line(&it.rule));
+        format!("policy  {domain}  {rule}  [policy {}]", it.id)
+    });
+    let patterns = found.patterns.iter().map(|it| {
+        let told = output::one_line(&it.recommendation);
+        format!("pattern  {:.2}  {told}  [pattern {}]", it.confidence, it.id)
+    });
+    for line in strategies.chain(goals).chain(policies).chain(patterns) {
+        output::line(&line);
+    }
 }
 
 fn show_expansion(expansion: &ExpansionWire) {

@@ -92,6 +92,13 @@ fn a_memory_lives_its_life() {
         assert_eq!(found["entities"], serde_json::json!([]));
         assert_eq!(text(&found, "/items/0/id"), id);
         assert_eq!(text(&found, "/items/0/why/found_by/0/technique"), "words");
+        home.ok(&["goal", "add", "Repaint the harbour"]);
+        let parts = ["recall", "harbour", "--include", "goals,policies", "--include", "patterns"];
+        let shown = home.ok(&parts);
+        assert!(shown.contains("Repaint the harbour") && !shown.contains(&id), "{shown}");
+        let found = home.json(&["recall", "harbour", "--include", "memories"]);
+        assert_eq!(text(&found, "/items/0/id"), id);
+        assert_eq!(found["goals"], serde_json::json!([]));
 
         assert_eq!(text(&home.json(&["promote", &id]), "/kind"), "fact");
         assert_eq!(home.json(&["memory", "pin", &id])["pinned"], true);
@@ -286,6 +293,8 @@ fn wrong_usage_is_told_from_failure() {
     ] {
         home.run(wrong).failed(2, "--help");
     }
+    let parts = "memories, turns, entities, strategies, goals, policies, patterns";
+    home.run(&["recall", "x", "--include", "memoirs"]).failed(2, parts);
     home.run(&[]).failed(2, "Usage");
     assert!(!home.data().exists());
     let id = uuid::Uuid::nil().to_string();

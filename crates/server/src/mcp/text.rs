@@ -333,6 +333,7 @@ mod tests {
             degraded,
             took_ms: 1.0,
             techniques: None,
+            turn_techniques: vec![],
             times: vec![],
             expansion: None,
         }

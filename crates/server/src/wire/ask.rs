@@ -29,8 +29,13 @@ pub struct AskResponse {
     pub answer: String,
     /// The records that it rests on.
     pub citations: Vec<CitationWire>,
-    /// The model that answered, or `passages` where the best passages stand for an answer.
+    /// The model that answered; `passages` where the best passages stand for an answer; `nearest`
+    /// where memory holds none, and they are but the nearest.
     pub answered_by: String,
+    /// How sure it is, 0 to 1, that the answer is in memory at all; 0 where nothing was found.
+    #[serde(default)]
+    #[schema(minimum = 0.0, maximum = 1.0)]
+    pub confidence: f64,
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
 }
@@ -46,9 +51,9 @@ pub struct CitationWire {
 
 impl From<Answered> for AskResponse {
     fn from(answered: Answered) -> Self {
-        let Answered { answer, citations, answered_by, degraded } = answered;
+        let Answered { answer, citations, answered_by, confidence, degraded } = answered;
         let citations = citations.into_iter().map(Into::into).collect();
-        Self { answer, citations, answered_by, degraded }
+        Self { answer, citations, answered_by, confidence, degraded }
     }
 }
 

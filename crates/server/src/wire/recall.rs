@@ -219,9 +219,12 @@ pub struct RecallResponse {
     /// What could not serve, and why; empty when all is well.
     pub degraded: Vec<String>,
     pub took_ms: f64,
-    /// How each technique did; only with `explain`.
+    /// How each technique did with memories; only with `explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub techniques: Option<Vec<TechniqueReportWire>>,
+    /// How each did with turns; only with `explain`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turn_techniques: Vec<TechniqueReportWire>,
     /// The stretches of time that the question asks about, seen from when it is asked (or `as_of`);
     /// only with `explain`. What is from then counts more, and nothing is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -350,6 +353,7 @@ impl From<Bundle> for RecallResponse {
             degraded: bundle.degraded,
             took_ms: millis(bundle.took),
             techniques,
+            turn_techniques: bundle.turn_techniques.into_iter().map(Into::into).collect(),
             times: bundle.times.into_iter().map(Into::into).collect(),
             expansion: bundle.guess.map(Into::into),
         }

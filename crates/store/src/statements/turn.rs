@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use mnemic_core::Result;
 use mnemic_core::conversation::{Turn, TurnSpan};
 use mnemic_core::ids::TurnId;
-use mnemic_core::recall::Spoken;
+use mnemic_core::recall::{SearchFilter, Spoken};
 
 use super::{exactly_one, limit as rows, object, object_from};
 use crate::{Fields, Row, Statement, Step, Value, values};
@@ -63,6 +63,15 @@ pub(crate) static LIST_SPEAKERS: Statement = Statement::workspace(
          FROM speakers WHERE speakers.name IS NOT NULL
      )
      SELECT name FROM speakers WHERE name IS NOT NULL LIMIT $2",
+);
+
+/// What `$2` said last, in one of two channels or any, and in one conversation or any.
+pub(crate) static LIST_SAID_BY: Statement = select!(
+    "turn.list_said_by",
+    "speaker = $2 AND archived_at IS NULL
+     AND (conversation_id = $3 OR $3 IS NULL) AND (channel = $4 OR channel = $5 OR $4 IS NULL)
+     AND (at >= $6 OR $6 IS NULL) AND (at < $7 OR $7 IS NULL)
+     ORDER BY at DESC, id DESC LIMIT $8"
 );
 
 /// What a search index is built of, in the columns that it is told of memories: a turn's
@@ -128,6 +137,7 @@ static ERASE: Statement =
 pub(crate) static ALL: &[&Statement] = &[
     &LIST_AROUND,
     &LIST_SPEAKERS,
+    &LIST_SAID_BY,
     &SEARCH_ENTRIES,
     &SEARCH_ENTRY,
     &PUT_AWAY,
@@ -146,6 +156,13 @@ pub(crate) static ALL: &[&Statement] = &[
 
 pub(crate) fn list_speakers(limit: usize) -> Vec<Value> {
     values![rows(limit)]
+}
+
+pub(crate) fn list_said_by(speaker: &str, filter: &SearchFilter, limit: usize) -> Vec<Value> {
+    let channels = filter.channels.as_deref();
+    let first = channels.and_then(<[String]>::first).map(String::as_str);
+    let last = channels.and_then(<[String]>::last).map(String::as_str);
+    values![speaker, filter.topic.as_deref(), first, last, filter.since, filter.until, rows(limit)]
 }
 
 /// Puts the turns of a conversation away, or takes them out again.

@@ -7,6 +7,7 @@ use mnemic_core::conversation::{Conversation, ConversationFilter, Episode, Said,
 use mnemic_core::ids::{EpisodeId, TurnId};
 use mnemic_core::page::Position;
 use mnemic_core::principal::Scope as Workspaced;
+use mnemic_core::recall::SearchFilter;
 use mnemic_core::store::ConversationStore;
 use uuid::Uuid;
 
@@ -74,6 +75,17 @@ impl<E: SearchEngine> ConversationStore for EngineStore<E> {
     async fn list_speakers(&self, scope: Workspaced, limit: usize) -> Result<Vec<String>> {
         let params = turn::list_speakers(limit);
         self.all(own(scope), &turn::LIST_SPEAKERS, params, |row| row.string("name")).await
+    }
+
+    async fn list_said_by(
+        &self,
+        scope: Workspaced,
+        speaker: &str,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<Vec<Turn>> {
+        let params = turn::list_said_by(speaker, filter, limit);
+        self.all(own(scope), &turn::LIST_SAID_BY, params, turn::from_row).await
     }
 
     async fn find_said(&self, scope: Workspaced, ids: &[Uuid]) -> Result<Vec<Said>> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mnemic_core::ask::{AskRequest, PASSAGES};
+use mnemic_core::ask::{AskRequest, NEAREST, PASSAGES};
 use mnemic_core::context::{Context, ContextRequest, Layer};
 use mnemic_core::conversation::{NewTurn, RollUp};
 use mnemic_core::goal::NewGoal;
@@ -160,6 +160,14 @@ pub(crate) async fn without_a_model_the_passages_answer(w: World) {
     let first = answered.answer.lines().next().unwrap();
     assert!(first.starts_with("Deploys happen on Tuesday [mem:"), "{}", answered.answer);
     assert!(answered.citations.iter().all(|cited| answered.answer.contains(&cited.mark())));
+    assert!(answered.confidence > 0.5, "{}", answered.confidence);
+    let nearest = w.mnemic.ask(&who, &ask("Which cats happen to purr in Paris?")).await.unwrap();
+    assert_eq!(nearest.answered_by, NEAREST);
+    assert!(nearest.confidence > 0.0 && nearest.confidence < 1.0 / 3.0, "{}", nearest.confidence);
+    let mut lines = nearest.answer.lines();
+    assert!(lines.next().unwrap().starts_with("Memory holds no answer"), "{}", nearest.answer);
+    assert_eq!(lines.count(), nearest.citations.len());
     let nothing = w.mnemic.ask(&who, &ask("zyzzyva?")).await.unwrap();
+    assert!(nothing.confidence.abs() < 1e-9);
     assert_eq!((nothing.answer.as_str(), nothing.citations.len()), ("", 0));
 }

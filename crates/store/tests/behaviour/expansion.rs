@@ -53,6 +53,7 @@ pub(crate) async fn memories_of_the_time_that_is_asked_about_go_first(mut w: Wor
             ("seven days ago", SECOND),
             ("since Monday", THIRD),
             ("on 1 March", FIRST),
+            ("on 2026-03-04", SECOND),
         ] {
             let request = memories(&format!("which colour was decided {when}?"));
             let bundle = w.recall(&w.operator, &request).await;
@@ -144,6 +145,7 @@ pub(crate) async fn turns_of_the_time_that_is_asked_about_go_first(w: World) {
         ("today", "blue"),
         ("in the last three days", "blue"),
         ("two weeks ago", "green"),
+        ("2026-01", "red"),
     ] {
         let request = RecallRequest {
             include: Some(vec![Part::Turns]),
@@ -161,6 +163,53 @@ pub(crate) async fn turns_of_the_time_that_is_asked_about_go_first(w: World) {
         let without = RecallRequest { without: vec![Feature::Date], ..request };
         assert_eq!(dated(&w.recall(&w.operator, &without).await), 0, "{when}");
     }
+}
+
+/// "Last month" says where to look, and not what for.
+pub(crate) async fn words_that_say_when_are_not_searched_for(mut w: World) {
+    w.remember(&w.operator, "invoices go out on the first of each month").await;
+    talk(&w, "bills", &[(w.now(), "That was the last bill of this month.")]).await;
+    let asked = "which colour was decided last month?";
+    let words = w.recall(&w.operator, &by(Technique::Words, asked)).await;
+    assert!(words.items.is_empty() && words.turns.is_empty(), "{:?}", contents(&words));
+    w.embed_with(HashModel::new("small")).await;
+    decisions(&w).await;
+    all_have_vectors(&w, &w.operator).await;
+    let share_of_words = async |asked: &str| {
+        let bundle = w.recall(&w.operator, &memories(asked)).await;
+        let invoice = contents(&bundle).iter().position(|it| it.starts_with("invoices")).unwrap();
+        let matched = &bundle.items[invoice].why.as_ref().unwrap().matched_words;
+        assert_eq!(matched.is_empty(), share(&bundle, invoice, Feature::Words) == 0.0);
+        share(&bundle, invoice, Feature::Words)
+    };
+    assert!(share_of_words(asked).await.abs() < 1e-9);
+    assert!(share_of_words("which colour is of this month and of that?").await.abs() < 1e-9);
+    assert!(share_of_words("what happens each month?").await > 0.0, "that is what is asked for");
+}
+
+/// Whoever asks may count other days than those of UTC, so the neighbouring one counts as well.
+pub(crate) async fn the_very_day_goes_before_the_one_beside_it(w: World) {
+    let hours = SignedDuration::from_hours;
+    talk(
+        &w,
+        "paint",
+        &[
+            (w.now() - hours(24), "So the hull of the boat gets green."),
+            (w.now(), "And the mast of that boat gets a blue, the hull is done, the boat shines."),
+        ],
+    )
+    .await;
+    let asked = "what is it that the hull of the boat and the mast gets";
+    let first = async |when: &str| {
+        let request = RecallRequest {
+            include: Some(vec![Part::Turns]),
+            ..by(Technique::Words, &format!("{asked} {when}?"))
+        };
+        w.recall(&w.operator, &request).await.turns.remove(0).turn.content
+    };
+    assert!(first("").await.contains("blue"), "it is more alike");
+    assert!(first("yesterday").await.contains("green"));
+    assert!(first("today").await.contains("blue"));
 }
 
 /// What was told later of that time is of that time, too.

@@ -103,6 +103,8 @@ macro_rules! behaviour {
                 what_is_put_away_is_not_found_until_it_is_spoken_in_again
                 what_was_rolled_up_is_found_no_more
                 what_fits_goes_first_be_it_a_turn_or_a_memory
+                what_shares_only_a_name_goes_behind_what_answers
+                what_somebody_said_last_is_found_among_many
                 an_answer_begins_with_what_fits
                 an_explanation_says_how_well_a_memory_fits
             }
@@ -122,6 +124,8 @@ macro_rules! behaviour {
                 what_became_true_then_counts_whenever_it_was_recorded
                 memories_of_that_time_are_found_among_many
                 turns_of_the_time_that_is_asked_about_go_first
+                words_that_say_when_are_not_searched_for
+                the_very_day_goes_before_the_one_beside_it
                 what_a_turn_tells_of_that_time_counts
                 the_words_of_a_guess_are_searched_for
                 the_passage_of_a_guess_moves_the_meaning

@@ -113,7 +113,11 @@ pub(crate) async fn what_was_just_said_is_found_by_its_meaning(mut w: World) {
         explain: true,
         ..ask("moving sisters, new jobs")
     };
-    let found = w.heard(&by_meaning).await;
+    let bundle = w.recall(&who, &by_meaning).await;
+    let reports: Vec<_> = bundle.turn_techniques.iter().map(|it| (it.technique, it.hits)).collect();
+    assert_eq!(reports, [(Technique::Vectors, 5)]);
+    assert!(!bundle.turn_techniques[0].took.is_zero() && bundle.techniques.is_empty());
+    let found = bundle.turns;
     assert_eq!(found[0].turn.content, "My sister moved to Porto for her new job.");
     let why = found[0].why.as_ref().unwrap();
     assert_eq!(why.found_by[0].technique, Technique::Vectors);
@@ -251,6 +255,68 @@ pub(crate) async fn what_fits_goes_first_be_it_a_turn_or_a_memory(mut w: World) 
         let few = RecallRequest { limit: Some(3), ..query("zebra777") };
         let bundle = w.mnemic.recall(&w.operator, &few).await.unwrap();
         assert_eq!(bundle.turns[0].turn.content, exact, "{:?}", contents(&bundle));
+    }
+}
+
+/// A name leads to much that is about something else.
+pub(crate) async fn what_shares_only_a_name_goes_behind_what_answers(mut w: World) {
+    let (start, minute) = (w.now() - DAY, SignedDuration::from_mins(1));
+    let talk = [
+        said("Bo", start, "How was the market on Saturday?"),
+        said("Ana", start + minute, "Crowded, as always, and the bread was gone."),
+        said("Ana", start + DAY / 2, "The launch moves to May, because the boat needs paint."),
+        said("Bo", start + DAY / 2 + minute, "Good to know, I will tell the others."),
+    ];
+    w.converse("harbour", "sailing", &talk).await;
+    let entities = vec!["Ana".to_owned()];
+    w.create(&w.operator, NewMemory { entities, ..fact("Ana prefers tea") }).await.unwrap();
+    for with_model in [false, true] {
+        if with_model {
+            w.embed_with(HashModel::new("small")).await;
+            all_have_vectors(&w, &w.operator).await;
+        }
+        let (turn, memory) = firsts(&w, "what did Ana say about the launch?").await;
+        assert!(turn.0.starts_with("The launch moves"), "{turn:?}");
+        assert!(turn.1 > memory.1, "{turn:?} {memory:?}");
+        let (turn, memory) = firsts(&w, "which tea does Ana prefer?").await;
+        assert_eq!(memory.0, "Ana prefers tea");
+        assert!(memory.1 > turn.1, "{turn:?} {memory:?}");
+    }
+}
+
+/// Where nothing is asked but what somebody said, there is nothing to search by.
+pub(crate) async fn what_somebody_said_last_is_found_among_many(mut w: World) {
+    batch_and_house_rules(&w).await;
+    let (now, hour) = (w.now(), SignedDuration::from_hours(1));
+    let bens = [
+        said("Ben", now - DAY * 9, "Oars up."),
+        said("Ben", now - DAY, "Rain again."),
+        said("Ana", now - DAY + hour, "Rain it is."),
+        said("Ben", now - hour, "Sun at last."),
+    ];
+    w.converse("weather", "sailing", &bens).await;
+    w.converse("elsewhere", "rowing", &[said("Ben", now, "Not here.")]).await;
+    w.create(&w.operator, fact("Ben prefers tea")).await.unwrap();
+    for with_model in [false, true] {
+        if with_model {
+            w.embed_with(HashModel::new("small")).await;
+            all_have_vectors(&w, &w.operator).await;
+        }
+        let first = async |asked: &str, channel: &str| {
+            let channel = Some(channel.to_owned());
+            let request = RecallRequest { channel, explain: true, ..query(asked) };
+            let bundle = w.mnemic.recall(&w.operator, &request).await.unwrap();
+            let best = bundle.items.first().map_or(0.0, |item| item.score);
+            assert!(bundle.turns[0].score > best, "{asked}: {best}");
+            assert!(bundle.confidence > 0.5, "{asked}: {}", bundle.confidence);
+            bundle.turns.into_iter().map(|it| it.turn.content).collect::<Vec<_>>()
+        };
+        let newest = ["Sun at last.", "Rain again.", "Oars up."];
+        assert_eq!(first("what did Ben say?", "sailing").await, newest);
+        let dated = ["Rain again.", "Sun at last.", "Oars up."];
+        assert_eq!(first("what did Ben say yesterday?", "sailing").await, dated);
+        assert_eq!(first("what has Ben said last week?", "sailing").await[0], "Oars up.");
+        assert_eq!(first("what did Ben talk about?", "rowing").await, ["Not here."]);
     }
 }
 

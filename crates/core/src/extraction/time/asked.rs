@@ -1,6 +1,6 @@
 //! Times in questions, seen from the moment at which they are asked: which days "last week" or "in
 //! the last three days" are then. What a calendar says by itself, such as "8 May 2023", is not
-//! among them.
+//! among them, but for dates in figures ("2026-11-03"), which nothing else reads.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
 use super::super::sentence::{Sentence, Word, sentences};
-use super::{Days, Lean, Reader, Unit, When, count, moved, start};
+use super::{
+    DAYS, Days, Lean, Reader, Unit, When, count, is_iso, month_number, moved, start, year_of,
+};
 
 /// Words of questions that look ahead.
 const AHEAD: &[&str] = &["will", "shall", "due", "upcoming"];
@@ -33,9 +35,12 @@ const JOINS: &[&str] = &["this", "that", "of", "to", "a", "an", "and"];
 pub(crate) struct AskedTimes {
     pub stretches: Vec<Stretch>,
     pub words: Vec<String>,
+    /// Those that no calendar has, such as "last" and "week": a text that has them speaks of other
+    /// days, or of none. "Friday" and "March" may be what it is about.
+    pub relative: Vec<String>,
 }
 
-/// The times that a question names by words which mean other days tomorrow.
+/// The times that a question names by words which mean other days tomorrow, or by dates in figures.
 pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
     let (today, mut asked) = (at.to_zoned(TimeZone::UTC).date(), AskedTimes::default());
     let Some(elsewhen) = moved(today, -ELSEWHEN_YEARS.years()) else { return asked };
@@ -52,11 +57,9 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
             let depends = || otherwise.read(rest).map(|(_, when)| when) != when;
             let (said, behind) = rest.split_at(length.min(rest.len()));
             if let Some(stretch) = when.and_then(|when| stretch(when, today))
-                && depends()
+                && (said.iter().any(|word| is_iso(&word.lower)) || depends())
             {
-                let telling = said.iter().filter(|word| !word.is(LEADS) && !word.is(JOINS));
-                asked.words.extend(telling.map(|word| word.lower.clone()));
-                asked.stretches.push(stretch);
+                asked.add(said, stretch);
             }
             rest = behind;
         }
@@ -65,6 +68,25 @@ pub(crate) fn asked_times(question: &str, at: Timestamp) -> AskedTimes {
     asked.stretches.retain(|stretch| known.insert(*stretch));
     asked.stretches.truncate(TIMES_MAX);
     asked
+}
+
+impl AskedTimes {
+    fn add(&mut self, said: &[Word], stretch: Stretch) {
+        let names_month = said.iter().any(|word| month_number(&word.lower).is_some());
+        for word in said.iter().filter(|word| !word.is(LEADS) && !word.is(JOINS)) {
+            let is_number = word.lower.starts_with(|c: char| c.is_ascii_digit());
+            let of_calendar = month_number(&word.lower).is_some()
+                || word.is(DAYS)
+                || year_of(word).is_some()
+                || is_iso(&word.lower)
+                || is_number && names_month;
+            if !of_calendar {
+                self.relative.push(word.lower.clone());
+            }
+            self.words.push(word.lower.clone());
+        }
+        self.stretches.push(stretch);
+    }
 }
 
 /// "last week's" is "last week".
@@ -215,6 +237,29 @@ mod tests {
         assert_eq!(words("What changed since Monday, and why?"), ["since", "monday"]);
         assert_eq!(words("what was the plan in the last 3 days?"), ["last", "3", "days"]);
         assert!(words("what did we decide about the last boat?").is_empty());
+        let relative = |question: &str| asked_times(question, ASKED.parse().unwrap()).relative;
+        assert_eq!(relative("what was said in the last 3 days?"), ["last", "3", "days"]);
+        assert_eq!(relative("who was here last Friday?"), ["last"]);
+        assert!(relative("what did we plan in March, and on 8 May?").is_empty());
+    }
+
+    #[test]
+    fn dates_in_figures_are_times() {
+        for (question, stretch) in [
+            ("what happened on 2026-11-03?", "2026-11-03..2026-11-04"),
+            ("what is due 2026-11-03", "2026-11-03..2026-11-04"),
+            ("what was planned on 2026-11?", "2026-11-01..2026-12-01"),
+            ("the 2025-02 report", "2025-02-01..2025-03-01"),
+            ("what changed from 2026-01-30 to 2026-02-02?", "2026-01-30..2026-02-03"),
+            ("what changed since 2026-02-20?", "2026-02-20..2026-03-02"),
+        ] {
+            assert_eq!(asked(question, ASKED), [stretch], "{question}");
+            let times = asked_times(question, ASKED.parse().unwrap());
+            assert!(times.relative.iter().all(|word| word == "since"), "{question}");
+        }
+        for question in ["call 555-1234", "what is 2026-13?", "the 2019-20 season"] {
+            assert!(asked(question, ASKED).is_empty(), "{question}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::dates::Dates;
 use crate::recall::names::{Mention, longest, mentions};
+use crate::recall::rest::says_what;
 use crate::recall::times::Times;
 use crate::text::fold_name;
 
@@ -22,7 +23,7 @@ const ASKS_WHEN: [&str; 9] = [
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::recall) struct Clue {
     /// The question without the names of speakers: who speaks says it in fields, and who is
-    /// spoken to is named in greetings.
+    /// spoken to is named in greetings. Nor has it words such as "last week", which say where to look.
     pub words: String,
     /// What `words` lacks.
     pub names: String,
@@ -30,6 +31,8 @@ pub(in crate::recall) struct Clue {
     pub speaker: Option<String>,
     pub dates: Dates,
     pub asks_when: bool,
+    /// Whether nothing else is asked than what that one said: then there is nothing to search by.
+    pub only_speaker: bool,
     /// Words by which speakers are called, as names are compared.
     pub callings: Vec<String>,
 }
@@ -51,6 +54,7 @@ impl Clue {
         Self {
             words,
             names,
+            only_speaker: false,
             speaker: (named.len() == 1).then(|| named[0].clone()),
             dates: Dates::of(query),
             callings: known.iter().flat_map(|(keys, _)| keys.iter().cloned()).collect(),
@@ -60,7 +64,13 @@ impl Clue {
 
     /// The same, with the times that the question asks about seen from when it is asked.
     pub(super) fn with(self, times: Times) -> Self {
-        Self { dates: self.dates.with(times), ..self }
+        let left = times.left_of(&self.words).map(|left| left.words);
+        let asked = left.as_ref().unwrap_or(&self.words);
+        let only_speaker = self.speaker.is_some()
+            && !self.names.is_empty()
+            && (times.are_all_of(&self.words) || !asked.split_whitespace().any(says_what));
+        let words = times.sought(&self.words);
+        Self { words, only_speaker, dates: self.dates.with(times), ..self }
     }
 
     /// Whether a turn was said by the one speaker that the question names.
@@ -121,6 +131,19 @@ mod tests {
         assert!(asked.is_speaker(Some("Ana Lima")) && !asked.is_speaker(Some("Bo")));
         let asked = clue("What is Ana Lima's boat called?");
         assert_eq!((asked.words.as_str(), asked.asks_when), ("What is boat called?", false));
+    }
+
+    #[test]
+    fn what_somebody_said_may_be_all_that_is_asked() {
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let only = |query: &str| clue(query).with(Times::of(query, now)).only_speaker;
+        for query in ["What did Bo say?", "what did Bo talk about last Friday?", "Bo, yesterday"] {
+            assert!(only(query), "{query}");
+        }
+        for query in ["What did Bo say about boats?", "What did we say?", "Bo", "Bo and Ana said?"]
+        {
+            assert!(!only(query), "{query}");
+        }
     }
 
     #[test]

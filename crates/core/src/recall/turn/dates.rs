@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _};
 
-use crate::extraction::periods;
+use crate::extraction::{is_iso, periods};
 use crate::recall::times::Times;
 
 const MONTHS: [&str; 12] = [
@@ -73,7 +73,10 @@ pub(in crate::recall) struct Dates {
 impl Dates {
     pub(super) fn of(query: &str) -> Self {
         let mut dates = Self::default();
-        let words: Vec<_> = words(query).collect();
+        // Dates in figures are among the times, whole.
+        let is_date = |word: &&str| is_iso(word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let plain = query.split_whitespace().filter(|word| !is_date(word));
+        let words: Vec<_> = plain.flat_map(words).collect();
         for (place, word) in words.iter().enumerate() {
             let number = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
             if let Some(month) = month(word) {
@@ -154,6 +157,15 @@ impl Dates {
             named.map(|named| in_common(told, named)).fold(0.0, f64::max)
         };
         told().iter().map(best).fold(0.0, f64::max)
+    }
+
+    /// The most that a moment can agree with what the question names; 0, where it names nothing.
+    pub(super) fn most(&self) -> f64 {
+        let share = |none: bool, points: f64| if none { 0.0 } else { points };
+        let calendar = share(self.months.is_empty(), 0.4)
+            + share(self.days.is_empty(), 0.4)
+            + share(self.years.is_empty(), 0.2);
+        calendar.max(self.times.most())
     }
 
     /// How much of what the question names a moment agrees with, 0 to 1.
@@ -249,7 +261,9 @@ mod tests {
         assert!((agreement("what was planned in May?", at) - 0.4).abs() < 1e-9);
         assert!((agreement("on May 8th", at) - 0.8).abs() < 1e-9);
         assert!((agreement("in 2023", at) - 0.2).abs() < 1e-9);
-        for query in ["may I ask for 8 apples?", "8 people in 2021", "in June", ""] {
+        for query in
+            ["on 2023-05-08?", "may I ask for 8 apples?", "8 people in 2021", "in June", ""]
+        {
             assert!(agreement(query, at).abs() < 1e-9, "{query}");
         }
     }

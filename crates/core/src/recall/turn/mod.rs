@@ -3,12 +3,15 @@
 
 mod clue;
 mod dates;
+mod latest;
 mod rank;
+mod sign;
 mod spoken;
 mod window;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -19,13 +22,11 @@ use rank::{Candidates, Ranked};
 pub use spoken::Spoken;
 use window::{REACH, WIDE};
 
-use super::confidence::{Signs, best_three};
-use super::evidence::Shares;
 use super::search::{QueryVector, Quest};
 use super::times::Times;
 use super::{
     FOUND_PER_TECHNIQUE, Feature, Found, Hit, ItemKind, Part, SearchFilter, Technique,
-    WordEvidence, fuse, piece,
+    TechniqueReport, WordEvidence, fuse,
 };
 use crate::Mnemic;
 use crate::conversation::Turn;
@@ -76,6 +77,8 @@ pub(super) struct Turns {
     /// How sure it is that the answer is in a turn at all.
     pub confidence: f64,
     pub degraded: Vec<String>,
+    /// How each technique did.
+    pub reports: Vec<TechniqueReport>,
 }
 
 /// What each technique found; nothing for one that was not asked or did not serve.
@@ -103,6 +106,15 @@ impl Seeds {
         let words = self.words.as_deref().unwrap_or_default();
         let vectors = self.vectors.as_deref().unwrap_or_default();
         [(Technique::Words, words), (Technique::Vectors, vectors)]
+    }
+
+    /// How those did that served.
+    fn reports(&self, words: Duration, vectors: Duration) -> Vec<TechniqueReport> {
+        let report = |technique, hits: &Option<Vec<Hit>>, took| {
+            hits.as_ref().map(|hits| TechniqueReport { technique, took, hits: hits.len() })
+        };
+        let words = report(Technique::Words, &self.words, words);
+        words.into_iter().chain(report(Technique::Vectors, &self.vectors, vectors)).collect()
     }
 
     /// The question as the model sees it, where its meaning served.
@@ -137,10 +149,14 @@ impl Mnemic {
     /// Nothing, where turns were not asked for, or only of what entities lead to.
     pub(super) async fn by_turns(&self, quest: &Quest) -> Option<Result<Turns>> {
         let clue = quest.clue.as_ref()?;
+        let seeks = |technique| quest.seeks_turns(technique);
+        if clue.only_speaker && (seeks(Technique::Words) || seeks(Technique::Vectors)) {
+            return Some(self.latest_said(quest, clue).await);
+        }
         let filter = quest.turn_filter();
-        let words = self.turns_by_words_ahead(quest, clue, &filter);
-        let near = self.turns_near(quest, &filter);
-        let (near, (words, ahead)) = tokio::join!(near, words);
+        let words = timed(self.turns_by_words_ahead(quest, clue, &filter));
+        let near = timed(self.turns_near(quest, &filter));
+        let ((near, near_took), ((words, ahead), words_took)) = tokio::join!(near, words);
         if words.is_none() && near.is_none() {
             return None;
         }
@@ -159,8 +175,9 @@ impl Mnemic {
         }
         let degraded = failures.iter().map(|e| format!("turns: {e}")).collect();
         let seeds = Seeds { words, vectors };
+        let reports = seeds.reports(words_took, near_took);
         let found = Box::pin(self.weigh_turns(quest, clue, &seeds, ahead)).await;
-        Some(found.map(|(found, confidence)| Turns { found, confidence, degraded }))
+        Some(found.map(|(found, confidence)| Turns { found, confidence, degraded, reports }))
     }
 
     /// What words find, and the turns around the best of it: the question is being embedded
@@ -251,7 +268,7 @@ impl Mnemic {
         };
         let spared = left.map_or(0, |left| left.spared);
         let asked = (besides.as_ref().or(words.as_ref()), spared);
-        let signs = signs(clue, &candidates, asked, &ranked);
+        let signs = sign::signs(clue, &candidates, asked, &ranked);
         let best_ranked = spread(ranked, &turns, quest.limit).into_iter();
         let recalled = best_ranked.map(|ranked| {
             let id = turns[ranked.place].id;
@@ -401,52 +418,14 @@ impl Mnemic {
     }
 }
 
+/// What comes of something, and how long it takes.
+async fn timed<T>(task: impl Future<Output = T>) -> (T, Duration) {
+    let started = Instant::now();
+    (task.await, started.elapsed())
+}
+
 fn as_reach(turns: usize) -> i64 {
     i64::try_from(turns).unwrap_or(i64::MAX)
-}
-
-/// What speaks for the answer being in a turn at all; nothing, where there is none. Where the
-/// question names one of two who speak, it is asked of what that one says: the other may have said
-/// the same. `words` are those that need to have been said, and as many as are spared need not.
-fn signs(
-    clue: &Clue,
-    candidates: &Candidates<'_>,
-    (words, spared): (Option<&WordEvidence>, usize),
-    ranked: &[Ranked],
-) -> Option<Signs> {
-    ranked.first()?;
-    let speaker = |ranked: &Ranked| candidates.turns[ranked.place].speaker.as_deref();
-    let named = |ranked: &Ranked| clue.is_speaker(speaker(ranked));
-    let of_two = are_two(ranked.iter().filter_map(speaker)) && ranked.iter().any(named);
-    let asked = || ranked.iter().filter(|it| !of_two || named(it));
-    let best = |of_named: bool| {
-        let theirs = ranked.iter().filter(|it| named(it) == of_named && speaker(it).is_some());
-        let named = candidates.weights().get(Feature::Speaker);
-        best_three(theirs.map(|it| it.score - if of_named { named } else { 0.0 }))
-    };
-    let lead = best(true).zip(best(false)).filter(|_| of_two);
-    let likeness = candidates.pieces.and_then(|pieces| {
-        let near = asked().filter_map(|it| pieces.get(it.place)?.as_ref());
-        near.map(|near| piece::likeness_besides(near, spared)).reduce(f64::max)
-    });
-    let covered = words.map(|words| {
-        let items: Vec<_> = asked().filter_map(|it| words.items.get(it.place)).collect();
-        Shares::new(words).covered(&items)
-    });
-    let near = || {
-        let cosines = candidates.cosines?;
-        let near = asked().filter_map(|it| cosines.get(it.place).copied().flatten());
-        near.map(f64::from).reduce(f64::max)
-    };
-    let likeness = if covered.is_none() { likeness.or_else(near) } else { likeness };
-    Some(Signs { lead: lead.map_or(0.0, |(own, other)| own - other), likeness, covered })
-}
-
-/// Whether there are exactly two different ones.
-fn are_two<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    let Some(one) = names.next() else { return false };
-    let Some(other) = names.find(|name| *name != one) else { return false };
-    names.all(|name| name == one || name == other)
 }
 
 /// Neighbours of what was found have not been through the filter. What they share with it, their
