@@ -90,7 +90,8 @@ impl Mnemic {
             Some(rest) => self.named(quest, &rest, &ids).await?,
             // What that one said is asked for, and not what is told of them.
             None if quest.clue.as_ref().is_some_and(|clue| clue.only_speaker) => {
-                Named { besides: vec![0.0; ids.len()], ..Named::default() }
+                let cosines = self.cosines_besides(quest, &ids).await;
+                Named { besides: vec![0.0; ids.len()], cosines, ..Named::default() }
             }
             None => Named::default(),
         };

@@ -5,6 +5,7 @@ use mnemic_server::wire::ask::{AskRequest, AskResponse};
 use mnemic_server::wire::context::{ContextRequest, ContextResponse};
 
 use super::OWN;
+use super::recall::MODEL_PATIENCE;
 use crate::cli::{AskArgs, ContextArgs};
 use crate::client::Client;
 use crate::config::CommonArgs;
@@ -38,6 +39,9 @@ pub async fn context(client: &Client, common: &CommonArgs, args: ContextArgs) ->
 
 pub async fn ask(client: &Client, common: &CommonArgs, args: AskArgs) -> Result<()> {
     let request = AskRequest { question: args.question, channel: args.channel };
+    // Without the model, what answers in other words would pass for no answer.
+    client.attachment().endpoint().await?;
+    client.attachment().await_model(MODEL_PATIENCE).await;
     let answered: AskResponse =
         client.post(&format!("{OWN}/ask"), &serde_json::to_value(request)?).await?;
     if common.json {
