@@ -28,7 +28,7 @@ pub const NEAREST: &str = "nearest";
 /// none, and confidence is too low where a memory answers in other words.
 const CONFIDENCE_MIN: f64 = 1.0 / 3.0;
 /// What stands before the nearest passages.
-const NO_ANSWER: &str = "Memory holds no answer to this. What is nearest to it:";
+const NO_ANSWER: &str = "Memory may hold no answer to this. What is nearest to it:";
 
 const TASK: &str = "Answer the question from the memory below and from nothing else. After each \
     statement cite the marks of the lines that it comes from, exactly as they are written, such \

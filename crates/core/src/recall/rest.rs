@@ -5,13 +5,21 @@ use std::collections::HashSet;
 
 use super::names::{is_stop_word, mentions};
 
-/// Words that ask for what was said, and say nothing of what it is about. Sorted.
+/// Words that ask for what was said or done, and say nothing of what it is about. Sorted.
 const ASKING: &[&str] = &[
+    "anybody",
+    "anyone",
     "anything",
     "discuss",
     "discussed",
     "ever",
+    "everybody",
+    "everyone",
     "everything",
+    "happen",
+    "happened",
+    "happening",
+    "happens",
     "last",
     "lately",
     "latest",
@@ -23,6 +31,8 @@ const ASKING: &[&str] = &[
     "say",
     "saying",
     "says",
+    "somebody",
+    "someone",
     "something",
     "speak",
     "spoke",

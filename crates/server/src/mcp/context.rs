@@ -25,7 +25,7 @@ pub(super) fn tools() -> Vec<Tool> {
             "Ask memory",
             Effect::Read,
             "An answer from memory alone, with its citations. Without a language model, the \
-             passages that fit best, or the nearest ones where memory holds no answer.",
+             passages that fit best, or the nearest ones where memory may hold no answer.",
             ask,
         ),
     ]

@@ -30,7 +30,7 @@ pub struct AskResponse {
     /// The records that it rests on.
     pub citations: Vec<CitationWire>,
     /// The model that answered; `passages` where the best passages stand for an answer; `nearest`
-    /// where memory holds none, and they are but the nearest.
+    /// where memory may hold none, and they are but the nearest.
     pub answered_by: String,
     /// How sure it is, 0 to 1, that the answer is in memory at all; 0 where nothing was found.
     #[serde(default)]

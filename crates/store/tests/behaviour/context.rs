@@ -165,7 +165,7 @@ pub(crate) async fn without_a_model_the_passages_answer(w: World) {
     assert_eq!(nearest.answered_by, NEAREST);
     assert!(nearest.confidence > 0.0 && nearest.confidence < 1.0 / 3.0, "{}", nearest.confidence);
     let mut lines = nearest.answer.lines();
-    assert!(lines.next().unwrap().starts_with("Memory holds no answer"), "{}", nearest.answer);
+    assert!(lines.next().unwrap().starts_with("Memory may hold no answer"), "{}", nearest.answer);
     assert_eq!(lines.count(), nearest.citations.len());
     let nothing = w.mnemic.ask(&who, &ask("zyzzyva?")).await.unwrap();
     assert!(nothing.confidence.abs() < 1e-9);

@@ -105,6 +105,7 @@ macro_rules! behaviour {
                 what_fits_goes_first_be_it_a_turn_or_a_memory
                 what_shares_only_a_name_goes_behind_what_answers
                 what_somebody_said_last_is_found_among_many
+                what_is_asked_of_a_time_alone_is_there_if_anything_was_said_then
                 an_answer_begins_with_what_fits
                 an_explanation_says_how_well_a_memory_fits
             }

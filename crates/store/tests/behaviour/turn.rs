@@ -285,6 +285,31 @@ pub(crate) async fn what_shares_only_a_name_goes_behind_what_answers(mut w: Worl
 }
 
 /// Where nothing is asked but what somebody said, there is nothing to search by.
+pub(crate) async fn what_is_asked_of_a_time_alone_is_there_if_anything_was_said_then(mut w: World) {
+    let now = w.now();
+    let all = [said("Ana", now - DAY * 9, "Oars up."), said("Ben", now - DAY, "Rain again.")];
+    w.converse("weather", "harbour", &all).await;
+    // There are no words to search by.
+    w.embed_with(HashModel::new("small")).await;
+    all_have_vectors(&w, &w.operator).await;
+    let sure = async |asked: &str| {
+        let request = RecallRequest { channel: Some("harbour".to_owned()), ..query(asked) };
+        let bundle = w.mnemic.recall(&w.operator, &request).await.unwrap();
+        (bundle.turns[0].turn.content.clone(), bundle.confidence)
+    };
+    let day = (now - DAY * 9).strftime("%Y-%m-%d").to_string();
+    for (asked, first) in [
+        ("what happened yesterday?".to_owned(), "Rain again."),
+        (format!("what did everybody say on {day}?"), "Oars up."),
+    ] {
+        let (said, confidence) = sure(&asked).await;
+        assert_eq!(said, first, "{asked}");
+        assert!(confidence > 0.5, "{asked}: {confidence}");
+    }
+    let (_, confidence) = sure("what happened three days ago?").await;
+    assert!(confidence < 0.3, "{confidence}");
+}
+
 pub(crate) async fn what_somebody_said_last_is_found_among_many(mut w: World) {
     batch_and_house_rules(&w).await;
     let (now, hour) = (w.now(), SignedDuration::from_hours(1));

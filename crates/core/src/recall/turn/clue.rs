@@ -33,6 +33,8 @@ pub(in crate::recall) struct Clue {
     pub asks_when: bool,
     /// Whether nothing else is asked than what that one said: then there is nothing to search by.
     pub only_speaker: bool,
+    /// Whether nothing else is asked than what was said at some time.
+    pub only_time: bool,
     /// Words by which speakers are called, as names are compared.
     pub callings: Vec<String>,
 }
@@ -55,6 +57,7 @@ impl Clue {
             words,
             names,
             only_speaker: false,
+            only_time: false,
             speaker: (named.len() == 1).then(|| named[0].clone()),
             dates: Dates::of(query),
             callings: known.iter().flat_map(|(keys, _)| keys.iter().cloned()).collect(),
@@ -66,11 +69,12 @@ impl Clue {
     pub(super) fn with(self, times: Times) -> Self {
         let left = times.left_of(&self.words).map(|left| left.words);
         let asked = left.as_ref().unwrap_or(&self.words);
-        let only_speaker = self.speaker.is_some()
-            && !self.names.is_empty()
-            && (times.are_all_of(&self.words) || !asked.split_whitespace().any(says_what));
+        let nothing_else =
+            times.are_all_of(&self.words) || !asked.split_whitespace().any(says_what);
+        let only_speaker = nothing_else && self.speaker.is_some() && !self.names.is_empty();
+        let only_time = nothing_else && !times.is_empty();
         let words = times.sought(&self.words);
-        Self { words, only_speaker, dates: self.dates.with(times), ..self }
+        Self { words, only_speaker, only_time, dates: self.dates.with(times), ..self }
     }
 
     /// Whether a turn was said by the one speaker that the question names.
@@ -131,6 +135,18 @@ mod tests {
         assert!(asked.is_speaker(Some("Ana Lima")) && !asked.is_speaker(Some("Bo")));
         let asked = clue("What is Ana Lima's boat called?");
         assert_eq!((asked.words.as_str(), asked.asks_when), ("What is boat called?", false));
+    }
+
+    #[test]
+    fn when_it_was_may_be_all_that_is_asked() {
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let only = |query: &str| clue(query).with(Times::of(query, now)).only_time;
+        for query in ["What happened on 2026-02-03?", "what did everyone say yesterday?", "today"] {
+            assert!(only(query), "{query}");
+        }
+        for query in ["What happened?", "what did the boat cost last week?", "which boat?"] {
+            assert!(!only(query), "{query}");
+        }
     }
 
     #[test]

@@ -268,7 +268,11 @@ impl Mnemic {
         };
         let spared = left.map_or(0, |left| left.spared);
         let asked = (besides.as_ref().or(words.as_ref()), spared);
-        let signs = sign::signs(clue, &candidates, asked, &ranked);
+        let signs = if clue.only_time {
+            sign::signs_of_time(clue, &candidates, &ranked)
+        } else {
+            sign::signs(clue, &candidates, asked, &ranked)
+        };
         let best_ranked = spread(ranked, &turns, quest.limit).into_iter();
         let recalled = best_ranked.map(|ranked| {
             let id = turns[ranked.place].id;

@@ -43,6 +43,19 @@ pub(super) fn signs(
     Some(Signs { lead: lead.map_or(0.0, |(own, other)| own - other), likeness, covered })
 }
 
+/// The same of a question that asks for nothing but what was said at some time: it is there as far as
+/// something was said then.
+pub(super) fn signs_of_time(
+    clue: &Clue,
+    candidates: &Candidates<'_>,
+    ranked: &[Ranked],
+) -> Option<Signs> {
+    let most = clue.dates.most().max(f64::MIN_POSITIVE);
+    let agreement = |it: &Ranked| clue.dates.agreement(candidates.turns[it.place].at) / most;
+    let covered = ranked.iter().map(agreement).reduce(f64::max)?;
+    Some(Signs { lead: 0.0, likeness: None, covered: Some(covered) })
+}
+
 /// Whether there are exactly two different ones.
 fn are_two<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     let Some(one) = names.next() else { return false };
