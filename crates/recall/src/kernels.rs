@@ -188,6 +188,21 @@ impl Hamming<'_> {
     }
 }
 
+/// Adds to each (distance, slot) in how many bits the slot's row differs from `query`.
+pub(crate) fn add_distances(query: &[u64], rows: &[u64], found: &mut [(u32, u32)]) {
+    dispatch!(add_distances_body(query, rows, found), avx2::add_distances(query, rows, found));
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
+fn add_distances_body(query: &[u64], rows: &[u64], found: &mut [(u32, u32)]) {
+    let words = query.len();
+    for (distance, slot) in found {
+        let start = *slot as usize * words;
+        *distance += rows.get(start..start + words).map_or(0, |row| differing(query, row));
+    }
+}
+
 /// The usual sizes get loops of fixed length, which the compiler unrolls.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
@@ -199,17 +214,16 @@ fn hamming_body(
     out: &mut Vec<(u32, u32)>,
 ) {
     match search.query.len() {
+        3 => hamming_sized::<3>(search, rows, mask, first, out),
         4 => hamming_sized::<4>(search, rows, mask, first, out),
         6 => hamming_sized::<6>(search, rows, mask, first, out),
         8 => hamming_sized::<8>(search, rows, mask, first, out),
-        12 => hamming_sized::<12>(search, rows, mask, first, out),
         16 => hamming_sized::<16>(search, rows, mask, first, out),
-        24 => hamming_sized::<24>(search, rows, mask, first, out),
         words => {
-            let distance =
-                |row: &[u64]| search.query.iter().zip(row).map(|(q, r)| (q ^ r).count_ones()).sum();
             let rows: Vec<&[u64]> = rows.chunks_exact(words.max(1)).collect();
-            hamming_groups(search.limit, &rows, mask, first, out, |row| distance(row));
+            hamming_groups(search.limit, &rows, mask, first, out, |row| {
+                differing(search.query, row)
+            });
         }
     }
 }
@@ -224,13 +238,15 @@ fn hamming_sized<const WORDS: usize>(
     out: &mut Vec<(u32, u32)>,
 ) {
     let Some(query) = search.query.first_chunk::<WORDS>() else { return };
-    hamming_groups(search.limit, rows.as_chunks::<WORDS>().0, mask, first, out, |row| {
-        let mut distance = 0;
-        for word in 0..WORDS {
-            distance += (query[word] ^ row[word]).count_ones();
-        }
-        distance
-    });
+    let rows = rows.as_chunks::<WORDS>().0;
+    hamming_groups(search.limit, rows, mask, first, out, |row| differing(query, row));
+}
+
+/// In how many bits two rows differ.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
+fn differing(one: &[u64], other: &[u64]) -> u32 {
+    one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
 }
 
 /// With fewer rows than this selected out of 64, visiting only those is cheaper than running
@@ -305,6 +321,11 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2,popcnt")]
+    pub(super) fn add_distances(query: &[u64], rows: &[u64], found: &mut [(u32, u32)]) {
+        super::add_distances_body(query, rows, found);
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn dots(query: &[i16], codes: &[i8], slots: &[u32], out: &mut Vec<i32>) {
         out.clear();
         out.reserve(slots.len());
@@ -369,14 +390,16 @@ mod avx2 {
     }
 }
 
-/// Rows of at most eight words fit into one register, and are counted there. Longer ones are left to
-/// the compiler.
+/// Rows of four words, which is what is scanned of the built-in model's vectors, are counted eight at
+/// a time. Others are left to the compiler.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use super::Hamming;
     use std::arch::x86_64::{
-        __m512i, _mm512_maskz_loadu_epi64, _mm512_popcnt_epi64, _mm512_reduce_add_epi64,
-        _mm512_xor_si512,
+        __m512i, _mm256_loadu_si256, _mm512_add_epi64, _mm512_broadcast_i64x4, _mm512_loadu_si512,
+        _mm512_mask_cmplt_epu64_mask, _mm512_permutex2var_epi64, _mm512_popcnt_epi64,
+        _mm512_set1_epi64, _mm512_setr_epi64, _mm512_storeu_si512, _mm512_unpackhi_epi64,
+        _mm512_unpacklo_epi64, _mm512_xor_si512,
     };
 
     #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
@@ -387,25 +410,70 @@ mod avx512 {
         first: u32,
         out: &mut Vec<(u32, u32)>,
     ) {
-        match search.query.len() {
-            4 => hamming_sized::<4>(search, rows, mask, first, out),
-            6 => hamming_sized::<6>(search, rows, mask, first, out),
-            8 => hamming_sized::<8>(search, rows, mask, first, out),
-            _ => super::hamming_body(search, rows, mask, first, out),
+        let Some(query) = search.query.as_array::<4>() else {
+            return super::hamming_body(search, rows, mask, first, out);
+        };
+        let rows = rows.as_chunks::<4>().0;
+        for ((rows, &mask), first) in rows.chunks(64).zip(mask).zip((first..).step_by(64)) {
+            if let Some(rows) = rows.as_array::<64>()
+                && mask.count_ones() >= super::FEW
+            {
+                hamming_of_four(search.limit, query, rows, mask, first, out);
+            } else {
+                let distance = |row: &[u64; 4]| super::differing(query, row);
+                super::hamming_groups(search.limit, rows, &[mask], first, out, distance);
+            }
         }
     }
 
     #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    fn hamming_sized<const WORDS: usize>(
-        search: &Hamming<'_>,
-        rows: &[u64],
-        mask: &[u64],
+    #[expect(clippy::cast_possible_truncation, reason = "there are no more than 256 bits")]
+    fn hamming_of_four(
+        limit: u32,
+        query: &[u64; 4],
+        rows: &[[u64; 4]; 64],
+        mask: u64,
         first: u32,
         out: &mut Vec<(u32, u32)>,
     ) {
-        let Some(query) = search.query.first_chunk::<WORDS>() else { return };
-        let (query, rows) = (load(query), rows.as_chunks::<WORDS>().0);
-        super::hamming_groups(search.limit, rows, mask, first, out, |row| differing(query, row));
+        // SAFETY: the query has four values of 8 bytes, which is what is loaded; it needs no alignment.
+        let query = _mm512_broadcast_i64x4(unsafe { _mm256_loadu_si256(query.as_ptr().cast()) });
+        let limit = _mm512_set1_epi64(i64::from(limit));
+        let eights = rows.as_chunks::<2>().0.as_chunks::<4>().0.iter().zip(mask.to_le_bytes());
+        for ((eight, selected), first) in eights.zip((first..).step_by(8)) {
+            let distances = distances(query, eight);
+            let near = _mm512_mask_cmplt_epu64_mask(selected, distances, limit);
+            if near != 0 {
+                let mut told = [0_u64; 8];
+                // SAFETY: there is room for eight values of 8 bytes; the store needs no alignment.
+                unsafe { _mm512_storeu_si512(told.as_mut_ptr().cast(), distances) };
+                let near = crate::bits::positions(near.into());
+                out.extend(near.map(|bit| (told[bit as usize] as u32, first + bit)));
+            }
+        }
+    }
+
+    /// Of each of eight rows in how many bits it differs from the one that stands twice in `query`.
+    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
+    fn distances(query: __m512i, rows: &[[[u64; 4]; 2]; 4]) -> __m512i {
+        let counts = |two: &[[u64; 4]; 2]| {
+            // SAFETY: two rows have eight values of 8 bytes; the load needs no alignment.
+            let two = unsafe { _mm512_loadu_si512(two.as_ptr().cast()) };
+            _mm512_popcnt_epi64(_mm512_xor_si512(query, two))
+        };
+        // Of a row's four counts first the neighbours are added, of two registers at once, and then
+        // the two sums that are left; the last step also puts the rows in order.
+        let pairs = |one: __m512i, other: __m512i| {
+            _mm512_add_epi64(_mm512_unpacklo_epi64(one, other), _mm512_unpackhi_epi64(one, other))
+        };
+        let [a, b, c, d] = rows.each_ref().map(counts);
+        let (ab, cd) = (pairs(a, b), pairs(c, d));
+        let left = _mm512_setr_epi64(0, 4, 1, 5, 8, 12, 9, 13);
+        let right = _mm512_setr_epi64(2, 6, 3, 7, 10, 14, 11, 15);
+        _mm512_add_epi64(
+            _mm512_permutex2var_epi64(ab, left, cd),
+            _mm512_permutex2var_epi64(ab, right, cd),
+        )
     }
 
     /// The compiler counts those of eight rows that stand side by side at once.
@@ -417,24 +485,6 @@ mod avx512 {
         fewest: &mut [u64],
     ) {
         super::fewest_differences_body(query, text, row_words, fewest);
-    }
-
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    fn load<const WORDS: usize>(row: &[u64; WORDS]) -> __m512i {
-        let lanes = const {
-            assert!(WORDS >= 1 && WORDS <= 8);
-            u8::MAX >> (8 - WORDS)
-        };
-        // SAFETY: of the eight values only the first `WORDS` are read, and the row has as many; the
-        // load needs no alignment.
-        unsafe { _mm512_maskz_loadu_epi64(lanes, row.as_ptr().cast()) }
-    }
-
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    #[expect(clippy::cast_possible_truncation, reason = "there are no more than 512 bits")]
-    fn differing<const WORDS: usize>(asked: __m512i, row: &[u64; WORDS]) -> u32 {
-        let bits = _mm512_popcnt_epi64(_mm512_xor_si512(asked, load(row)));
-        _mm512_reduce_add_epi64(bits).cast_unsigned() as u32
     }
 }
 

@@ -36,6 +36,7 @@ mod nearest;
 mod pieces;
 mod postings;
 mod side;
+mod signs;
 mod slot_set;
 mod stem;
 pub mod synthetic;

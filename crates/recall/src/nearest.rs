@@ -10,9 +10,9 @@ use crate::bits;
 use crate::document::Hit;
 use crate::filter::Selection;
 use crate::index::Index;
-use crate::kernels::{self, Hamming};
+use crate::kernels;
 use crate::top::{Best, rank, unrank};
-use crate::vectors::{SIGNS_FROM, Vectors, words};
+use crate::vectors::{SIGNS_FROM, Vectors};
 use std::borrow::Cow;
 
 /// How many rows the one-bit codes leave for the int8 codes: one in so many, within these bounds.
@@ -125,29 +125,8 @@ impl Scan<'_> {
     /// The slots of the mask whose one-bit codes are nearest, ascending. None if there are no
     /// one-bit codes.
     fn shortlist(&self, mask: &[u64], k: usize) -> Option<Vec<u32>> {
-        let (query, rows) = self.vectors.signs_of(&self.query.unit)?;
         let part = bits::count(mask) / SHORTLIST_PART;
         let wanted = part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(4));
-        let mut found: Vec<(u32, u32)> = Vec::with_capacity(2 * wanted + BATCH);
-        let mut search = Hamming { query: &query, limit: u32::MAX };
-        let stride = words(self.vectors.dimensions());
-        let batches = rows.chunks(BATCH * stride).zip(mask.chunks(BATCH / 64));
-        for (first, (rows, mask)) in (0..).step_by(BATCH).zip(batches) {
-            search.scan(rows, mask, first, &mut found);
-            if found.len() >= wanted.saturating_mul(2) {
-                // Equal distances later on lose: which of them stay is arbitrary but fixed.
-                let (_, &mut (limit, _), _) = found.select_nth_unstable(wanted - 1);
-                found.truncate(wanted);
-                search.limit = limit;
-            }
-        }
-        if found.len() > wanted {
-            found.select_nth_unstable(wanted - 1);
-            found.truncate(wanted);
-        }
-        let mut slots: Vec<u32> = found.into_iter().map(|(_, slot)| slot).collect();
-        // In the order of memory, which the processor can run ahead of.
-        slots.sort_unstable();
-        Some(slots)
+        Some(self.vectors.signs()?.shortlist(&self.query.unit, mask, wanted))
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::bits;
 use crate::code::Code;
-use crate::kernels;
+use crate::signs::Signs;
 
 #[derive(Debug)]
 pub(crate) struct Vectors {
@@ -16,18 +16,6 @@ pub(crate) struct Vectors {
     present: Vec<u64>,
     count: usize,
     signs: Option<Signs>,
-}
-
-/// One bit per dimension: whether the vector exceeds the mean of all. Bits of different means
-/// cannot be compared, so whenever the mean is renewed all rows are derived anew; there is only
-/// ever one version of it.
-#[derive(Debug)]
-struct Signs {
-    mean: Vec<f32>,
-    rows: Vec<u64>,
-    /// Rows written since the mean was taken, and how many there were then.
-    changes: usize,
-    base: usize,
 }
 
 /// One-bit codes pay off when more rows than this pass a filter; below they are not kept.
@@ -105,26 +93,21 @@ impl Vectors {
             self.factors.truncate(len);
             bits::truncate(&mut self.present, len);
             if let Some(signs) = &mut self.signs {
-                signs.rows.truncate(len * words(self.dimensions));
+                signs.truncate(len);
             }
         }
     }
 
-    /// The one-bit code of a query of length one, and all rows' codes.
-    pub(crate) fn signs_of(&self, query: &[f32]) -> Option<(Vec<u64>, &[u64])> {
-        let signs = self.signs.as_ref()?;
-        let mut code = vec![0; words(self.dimensions)];
-        for (index, (value, mean)) in query.iter().zip(&signs.mean).enumerate() {
-            code[index / 64] |= u64::from(value > mean) << (index % 64);
-        }
-        Some((code, &signs.rows))
+    /// The one-bit codes, where they are kept.
+    pub(crate) fn signs(&self) -> Option<&Signs> {
+        self.signs.as_ref()
     }
 
     /// Takes the mean anew if the set has doubled or been rewritten since it was taken, or if it
     /// has only now become worth having.
     pub(crate) fn refresh(&mut self) {
         let due = match &self.signs {
-            Some(signs) => signs.changes >= signs.base,
+            Some(signs) => signs.is_stale(),
             None => self.count > SIGNS_FROM,
         };
         if due {
@@ -133,7 +116,7 @@ impl Vectors {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let signs = self.signs.as_ref().map_or(0, |signs| signs.rows.capacity() * 8);
+        let signs = self.signs.as_ref().map_or(0, Signs::bytes);
         self.codes.capacity() + self.factors.capacity() * 4 + self.present.capacity() * 8 + signs
     }
 
@@ -154,32 +137,17 @@ impl Vectors {
 
     fn derive(&mut self, row: usize) {
         let Some(signs) = &mut self.signs else { return };
-        let stride = words(self.dimensions);
-        let end = (row + 1) * stride;
-        if signs.rows.len() < end {
-            if signs.rows.capacity() < end {
-                signs.rows.reserve_exact(end + end / 8 - signs.rows.len());
-            }
-            signs.rows.resize(end, 0);
-        }
-        let target = &mut signs.rows[end - stride..end];
-        target.fill(0);
         let code = &self.codes[row * self.dimensions..(row + 1) * self.dimensions];
-        kernels::signs(code, self.factors[row], &signs.mean, target);
-        signs.changes += 1;
+        signs.put(row, code, self.factors[row]);
     }
 
     fn rebuild_signs(&mut self) {
-        let rows = match self.signs.take() {
-            Some(signs) => signs.rows,
-            None => Vec::new(),
-        };
-        self.signs = Some(Signs { mean: self.mean(), rows, changes: 0, base: self.count });
+        self.signs = Some(Signs::new(self.mean(), self.count));
         for row in 0..self.factors.len() {
             self.derive(row);
         }
         if let Some(signs) = &mut self.signs {
-            signs.changes = 0;
+            signs.settle();
         }
     }
 
@@ -197,11 +165,6 @@ impl Vectors {
         }
         sums.into_iter().map(|sum| narrow(sum / f64::max(taken, 1.0))).collect()
     }
-}
-
-/// The words of a one-bit code.
-pub(crate) fn words(dimensions: usize) -> usize {
-    bits::words_for(dimensions)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a factor needs no more than an f32 holds")]
