@@ -206,7 +206,8 @@ impl Mnemic {
         let (memories, turns, beside) = if let EmbedderState::Loading(_) = self.embedder.state() {
             (memories.await, turns.await, beside.await)
         } else {
-            let (turns, memories, beside) = tokio::join!(turns, memories, beside);
+            // Turns are asked for last: what they have come to meanwhile needs no further wake.
+            let (memories, beside, turns) = tokio::join!(biased; memories, beside, turns);
             (memories, turns, beside)
         };
         Found { memories, turns, beside }

@@ -167,6 +167,9 @@ pub(crate) async fn likeness_of(
     pieces: &[u8],
     ids: &[Uuid],
 ) -> Result<HashMap<Uuid, PieceLikeness>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
     let params = ids.iter().map(|id| values![*id, stamp.key()]).collect();
     let found = engine.read_each(scope, &LOOKUP_PIECES, params).await?;
     let mut likeness = HashMap::with_capacity(ids.len());

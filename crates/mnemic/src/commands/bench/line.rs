@@ -69,17 +69,17 @@ pub struct StillLine {
 }
 
 impl StillLine {
-    /// Posts and waits for the whole answer, which must be a success. Blocks.
-    pub fn post(&mut self, body: &str) -> Result<()> {
+    /// Posts and waits for the whole answer, which must be a success. Returns its body. Blocks.
+    pub fn post(&mut self, body: &str) -> Result<&[u8]> {
         self.send(&request(&self.head, body))
     }
 
     /// Asks another address of the same server over the same connection, without a token. Blocks.
-    pub fn get(&mut self, path: &str) -> Result<()> {
+    pub fn get(&mut self, path: &str) -> Result<&[u8]> {
         self.send(&format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.host))
     }
 
-    fn send(&mut self, request: &str) -> Result<()> {
+    fn send(&mut self, request: &str) -> Result<&[u8]> {
         self.stream.write_all(request.as_bytes())?;
         self.buffer.clear();
         loop {
@@ -88,8 +88,8 @@ impl StillLine {
                 0 => bail!("the server hung up"),
                 read => self.buffer.extend_from_slice(&part[..read]),
             }
-            if whole_head(&self.buffer)?.is_some() {
-                return Ok(());
+            if let Some(head) = whole_head(&self.buffer)? {
+                return Ok(&self.buffer[head..]);
             }
         }
     }

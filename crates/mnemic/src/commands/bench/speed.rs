@@ -14,7 +14,7 @@ use mnemic_core::principal::Principal;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::line::Line;
+use super::line::StillLine;
 use super::probe::{self, WARM_UP};
 use super::report::{Report, Target, median, quantile};
 use super::stage::{Api, Opened, Served, Stage};
@@ -146,14 +146,14 @@ fn times_promised(items: usize) -> f64 {
 async fn by_one(api: &Api, embedder: &dyn Embedder, count: usize) -> Result<Alone> {
     // The indexes are built by the first search.
     api.post("recall", &body(0, "what was said")).await?;
-    let (mut alone, mut line) = (Alone::default(), api.line("recall").await?);
+    let (mut alone, mut line) = (Alone::default(), api.line("recall").await?.still()?);
     for (n, query) in talk::queries(WARM_UP + count.max(1)).iter().enumerate() {
         // Who comes first changes, so that none profits from another's warm caches.
         for place in 0..=PARTS.len() {
             let which = (n + place) % (PARTS.len() + 1);
             let took = match which.checked_sub(1) {
                 None => probe::embed_ms(embedder, query).await?,
-                Some(part) => recall_ms(&mut line, part, query).await?,
+                Some(part) => recall_ms(&mut line, part, query)?,
             };
             if n >= WARM_UP {
                 let times = which.checked_sub(1).map(|part| &mut alone.parts[part]);
@@ -164,10 +164,10 @@ async fn by_one(api: &Api, embedder: &dyn Embedder, count: usize) -> Result<Alon
     Ok(alone)
 }
 
-async fn recall_ms(line: &mut Line, part: usize, query: &str) -> Result<f64> {
+fn recall_ms(line: &mut StillLine, part: usize, query: &str) -> Result<f64> {
     let body = body(part, query).to_string();
     let started = Instant::now();
-    let answer = line.post(&body).await?;
+    let answer = tokio::task::block_in_place(|| line.post(&body))?;
     let took = started.elapsed();
     let answer: Value = serde_json::from_slice(answer)?;
     let complete = answer["degraded"].as_array().is_some_and(Vec::is_empty);

@@ -238,7 +238,7 @@ async fn measure_captures(
 }
 
 /// How long something that blocks takes, in milliseconds.
-fn timed(task: impl FnOnce() -> Result<()>) -> Result<f64> {
+fn timed<T>(task: impl FnOnce() -> Result<T>) -> Result<f64> {
     let started = Instant::now();
     tokio::task::block_in_place(task)?;
     Ok(started.elapsed().as_secs_f64() * 1e3)
