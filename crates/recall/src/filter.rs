@@ -71,7 +71,8 @@ impl<'a> Selection<'a> {
             }
         }
         let count = bits::count(&words);
-        Self { index, words: Some(words), count }
+        // Where a filter leaves nothing out, as most do, nobody has to look at it again.
+        Self { index, words: Some(words).filter(|_| count < index.len()), count }
     }
 
     /// How many documents pass.

@@ -25,9 +25,8 @@ use crate::{Scope, SearchEngine, values};
 /// How many of the nearest are settled by their full vectors; further down the quantised
 /// cosine is exact enough.
 const SETTLED: usize = 30;
-/// A search among so few items is over sooner than a change of threads.
-const WORDS_HERE_MAX: usize = 200_000;
-const NEAREST_HERE_MAX: usize = 100_000;
+/// A search among so few items takes well below a millisecond, and is done where it is asked for.
+const SEARCHED_HERE_MAX: usize = 500_000;
 /// What costs by the items that are named is, however many there are.
 const ANY: usize = usize::MAX;
 /// How many records are handed to the index at a time while it is built.
@@ -54,7 +53,7 @@ impl SearchEngine for EmbeddedEngine {
         limit: usize,
     ) -> Result<Vec<Hit>> {
         let (query, filter) = (query.to_owned(), entry::clauses(filter));
-        with_index(self, subject(scope, kind)?, WORDS_HERE_MAX, move |built| {
+        with_index(self, subject(scope, kind)?, SEARCHED_HERE_MAX, move |built| {
             built.index.words(&query, &filter, limit).into_iter().map(hit).collect()
         })
         .await
@@ -71,7 +70,7 @@ impl SearchEngine for EmbeddedEngine {
     ) -> Result<Vec<Hit>> {
         let (model, vector, filter) = (stamp.clone(), query.to_vec(), entry::clauses(filter));
         let wanted = limit.max(SETTLED);
-        let nearest = with_index(self, subject(scope, kind)?, NEAREST_HERE_MAX, move |built| {
+        let nearest = with_index(self, subject(scope, kind)?, SEARCHED_HERE_MAX, move |built| {
             let same = built.model.as_ref() == Some(&model);
             same.then(|| built.index.nearest(&vector, &filter, wanted))
         });
