@@ -2,6 +2,7 @@
 //! cannot be seen are refused at the door, by name, rather than stored and stumbled over later.
 
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::error::{Error, Result};
 use crate::ids::shorten;
@@ -94,6 +95,14 @@ pub(crate) fn check_key_part(field: &str, text: &str) -> Result<()> {
 pub fn fold_name(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ").nfc().collect()
+}
+
+/// A name without its accents, for those who do not write them.
+pub(crate) fn without_accents(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_owned();
+    }
+    name.nfd().filter(|c| !is_combining_mark(*c)).nfc().collect()
 }
 
 /// A text without the characters that would be refused: for what others wrote long ago.

@@ -4,7 +4,7 @@ use super::dates::Dates;
 use crate::recall::names::{Mention, longest, mentions};
 use crate::recall::rest::says_what;
 use crate::recall::times::Times;
-use crate::text::fold_name;
+use crate::text::{fold_name, without_accents};
 
 /// Openings that ask for a time.
 const ASKS_WHEN: [&str; 9] = [
@@ -27,8 +27,9 @@ pub(in crate::recall) struct Clue {
     pub words: String,
     /// What `words` lacks.
     pub names: String,
-    /// The one speaker that it names. Where it names several, it is about what they say together.
-    pub speaker: Option<String>,
+    /// The one speaker that it names, or all that are called by that one name. Where it names
+    /// several, it is about what they say together.
+    pub speakers: Vec<String>,
     pub dates: Dates,
     pub asks_when: bool,
     /// Whether nothing else is asked than what that one said: then there is nothing to search by.
@@ -41,16 +42,19 @@ pub(in crate::recall) struct Clue {
 
 impl Clue {
     pub(in crate::recall) fn of(query: &str, speakers: &[String]) -> Self {
-        let known: Vec<(Vec<String>, &String)> =
-            speakers.iter().map(|speaker| (keys(speaker), speaker)).collect();
+        let known: Vec<_> = speakers.iter().map(Known::new).collect();
         let found = mentions(query).into_iter().filter_map(|mention| {
-            let named = known.iter().find(|(keys, _)| keys.contains(&mention.key))?;
-            Some((mention, named.1))
+            let bearers = bearers(&known, &mention.key);
+            (!bearers.is_empty()).then_some((mention, bearers))
         });
         let found = longest(found.collect());
-        let mut named: Vec<&String> = found.iter().map(|(_, speaker)| *speaker).collect();
+        let mut named: Vec<_> = found.iter().map(|(_, bearers)| bearers).collect();
         named.sort_unstable();
         named.dedup();
+        let speakers = match named[..] {
+            [one] => one.iter().map(|speaker| (*speaker).clone()).collect(),
+            _ => vec![],
+        };
         let lower = query.to_lowercase();
         let (words, names) = apart(query, &found);
         Self {
@@ -58,9 +62,9 @@ impl Clue {
             names,
             only_speaker: false,
             only_time: false,
-            speaker: (named.len() == 1).then(|| named[0].clone()),
+            speakers,
             dates: Dates::of(query),
-            callings: known.iter().flat_map(|(keys, _)| keys.iter().cloned()).collect(),
+            callings: known.into_iter().flat_map(|it| it.keys).collect(),
             asks_when: ASKS_WHEN.iter().any(|words| has_words(&lower, words)),
         }
     }
@@ -71,7 +75,7 @@ impl Clue {
         let asked = left.as_ref().unwrap_or(&self.words);
         let nothing_else =
             times.are_all_of(&self.words) || !asked.split_whitespace().any(says_what);
-        let only_speaker = nothing_else && self.speaker.is_some() && !self.names.is_empty();
+        let only_speaker = nothing_else && !self.speakers.is_empty() && !self.names.is_empty();
         let only_time = nothing_else && !times.is_empty();
         let words = times.sought(&self.words);
         Self { words, only_speaker, only_time, dates: self.dates.with(times), ..self }
@@ -79,8 +83,44 @@ impl Clue {
 
     /// Whether a turn was said by the one speaker that the question names.
     pub(super) fn is_speaker(&self, speaker: Option<&str>) -> bool {
-        self.speaker.is_some() && self.speaker.as_deref() == speaker
+        speaker.is_some_and(|speaker| self.speakers.iter().any(|named| named == speaker))
     }
+}
+
+/// In how many ways a speaker is called.
+const WAYS: usize = 2;
+
+/// A speaker, and how they are called: by the whole name, or else by its first word.
+struct Known<'s> {
+    speaker: &'s String,
+    keys: Vec<String>,
+    /// The same without accents.
+    plain: Vec<String>,
+}
+
+impl<'s> Known<'s> {
+    fn new(speaker: &'s String) -> Self {
+        let keys = keys(speaker);
+        let plain = keys.iter().map(|key| without_accents(key)).collect();
+        Self { speaker, keys, plain }
+    }
+
+    /// How far from the whole name a name for them is; nothing, where it is none.
+    fn distance(&self, key: &str, plain: &str) -> Option<usize> {
+        let place = |keys: &[String], key: &str| keys.iter().position(|called| called == key);
+        let alike = || place(&self.plain, plain).map(|place| place + WAYS);
+        place(&self.keys, key).or_else(alike)
+    }
+}
+
+/// Those whom a name is nearest to. There may be several, called by the same first name.
+fn bearers<'s>(known: &[Known<'s>], key: &str) -> Vec<&'s String> {
+    let plain = without_accents(key);
+    let called = known.iter().filter_map(|it| Some((it.distance(key, &plain)?, it.speaker)));
+    let called: Vec<_> = called.collect();
+    let nearest = called.iter().map(|(distance, _)| *distance).min();
+    let nearest = called.iter().filter(|(distance, _)| Some(*distance) == nearest);
+    nearest.map(|(_, speaker)| *speaker).collect()
 }
 
 /// A speaker is called by the whole name or by its first word.
@@ -95,7 +135,7 @@ fn keys(speaker: &str) -> Vec<String> {
 }
 
 /// The question without names, and the names; all of it, if nothing else is in it.
-fn apart(query: &str, found: &[(Mention, &String)]) -> (String, String) {
+fn apart<T>(query: &str, found: &[(Mention, T)]) -> (String, String) {
     let named = |place: usize| found.iter().any(|(mention, _)| mention.words.contains(&place));
     let words = query.split_whitespace().enumerate();
     let (names, words): (Vec<_>, Vec<_>) = words.partition(|(place, _)| named(*place));
@@ -130,11 +170,25 @@ mod tests {
         let asked = clue("When did Ana paint the boat?");
         assert_eq!(asked.words, "When did paint the boat?");
         assert_eq!(asked.names, "Ana");
-        assert_eq!(asked.speaker.as_deref(), Some("Ana Lima"));
+        assert_eq!(asked.speakers, ["Ana Lima"]);
         assert!(asked.asks_when);
         assert!(asked.is_speaker(Some("Ana Lima")) && !asked.is_speaker(Some("Bo")));
         let asked = clue("What is Ana Lima's boat called?");
         assert_eq!((asked.words.as_str(), asked.asks_when), ("What is boat called?", false));
+    }
+
+    #[test]
+    fn a_first_name_is_everybody_who_has_it_and_a_whole_name_one() {
+        let speakers = ["Ana Lima", "Ana Sousa", "José", "Jose Dias"].map(str::to_owned);
+        let named = |query: &str| Clue::of(query, &speakers).speakers;
+        assert_eq!(named("What did Ana paint?"), ["Ana Lima", "Ana Sousa"]);
+        assert_eq!(named("What did Ana Sousa paint?"), ["Ana Sousa"]);
+        assert_eq!(named("What did José paint?"), ["José"]);
+        assert_eq!(named("What did Jose paint?"), ["Jose Dias"]);
+        assert!(named("What did Ana and José paint?").is_empty());
+        let accented = ["Zoë Brandt".to_owned()];
+        assert_eq!(Clue::of("where does Zoe live?", &accented).speakers, accented);
+        assert_eq!(Clue::of("where does Zoé live?", &accented).speakers, accented);
     }
 
     #[test]
@@ -165,7 +219,7 @@ mod tests {
     #[test]
     fn several_speakers_are_nobody_in_particular() {
         let asked = clue("What did ana and bo argue about?");
-        assert_eq!(asked.speaker, None);
+        assert!(asked.speakers.is_empty());
         assert_eq!(asked.words, "What did and argue about?");
         assert_eq!(asked.names, "ana bo");
         assert!(!asked.is_speaker(None));

@@ -13,18 +13,21 @@ use crate::conversation::Turn;
 use crate::error::Result;
 
 impl Mnemic {
-    /// The newest turns of the one speaker that the question names.
+    /// The newest turns of the one speaker that the question names, or of all who are called so.
     pub(super) async fn latest_said(&self, quest: &Quest, clue: &Clue) -> Result<Turns> {
-        let speaker = clue.speaker.as_deref().unwrap_or_default();
         let mut filter = quest.turn_filter();
         let seen_until = [filter.until, filter.as_of, filter.known_at];
         filter.until = seen_until.into_iter().flatten().min();
+        let stretches = clue.dates.stretches(std::iter::empty());
+        let mut filters: Vec<_> = stretches.into_iter().map(|it| filter.within(it)).collect();
+        filters.push(filter);
         let mut said = Vec::new();
-        for stretch in clue.dates.stretches(std::iter::empty()) {
-            let then = filter.within(stretch);
-            said.extend(self.store.list_said_by(quest.scope, speaker, &then, quest.limit).await?);
+        for speaker in &clue.speakers {
+            for filter in &filters {
+                let theirs = self.store.list_said_by(quest.scope, speaker, filter, quest.limit);
+                said.extend(theirs.await?);
+            }
         }
-        said.extend(self.store.list_said_by(quest.scope, speaker, &filter, quest.limit).await?);
         let mut known = HashSet::new();
         said.retain(|turn| known.insert(turn.id));
         let mut found: Vec<_> = said.into_iter().map(|turn| weighed(quest, clue, turn)).collect();
