@@ -77,7 +77,7 @@ async fn fill(
     };
     let (store, scope, turns) = (&*opened.store, who.scope(), args.items / 2);
     let memories = args.items - turns;
-    // What was written in earlier runs does not matter.
+    // What the writer of an earlier run left stays, and slows recall down a little: docs/retrieval.md.
     if usize::try_from(store.count_memories(scope).await?).is_ok_and(|there| there < memories) {
         load::fill_workspace(store, scope, model.stamp(), memories).await?;
     }
