@@ -7,7 +7,10 @@
 
 #![expect(unsafe_code, reason = "SIMD loads and calls to functions for detected processors")]
 
+mod leaning;
+
 use crate::side::SIDE;
+pub(crate) use leaning::{BLOCK, Leaning, columns_for, put as put_signs};
 
 /// Whether the functions compiled for AVX2 may be called.
 #[cfg(target_arch = "x86_64")]
@@ -175,117 +178,8 @@ fn signs_body(row: &[i8], factor: f32, mean: &[f32], out: &mut [u64], from: usiz
     }
 }
 
-/// A search over one-bit codes: which rows differ from the query in fewer than `limit` bits.
-pub(crate) struct Hamming<'a> {
-    pub(crate) query: &'a [u64],
-    pub(crate) limit: u32,
-}
-
-impl Hamming<'_> {
-    /// Adds (distance, slot) of the rows whose bit is set in `mask`. `rows` starts at slot `first`.
-    pub(crate) fn scan(&self, rows: &[u64], mask: &[u64], first: u32, out: &mut Vec<(u32, u32)>) {
-        dispatch_bits!(hamming_body, hamming, self, rows, mask, first, out);
-    }
-}
-
-/// Adds to each (distance, slot) in how many bits the slot's row differs from `query`.
-pub(crate) fn add_distances(query: &[u64], rows: &[u64], found: &mut [(u32, u32)]) {
-    dispatch!(add_distances_body(query, rows, found), avx2::add_distances(query, rows, found));
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn add_distances_body(query: &[u64], rows: &[u64], found: &mut [(u32, u32)]) {
-    let words = query.len();
-    for (distance, slot) in found {
-        let start = *slot as usize * words;
-        *distance += rows.get(start..start + words).map_or(0, |row| differing(query, row));
-    }
-}
-
-/// The usual sizes get loops of fixed length, which the compiler unrolls.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn hamming_body(
-    search: &Hamming<'_>,
-    rows: &[u64],
-    mask: &[u64],
-    first: u32,
-    out: &mut Vec<(u32, u32)>,
-) {
-    match search.query.len() {
-        3 => hamming_sized::<3>(search, rows, mask, first, out),
-        4 => hamming_sized::<4>(search, rows, mask, first, out),
-        6 => hamming_sized::<6>(search, rows, mask, first, out),
-        8 => hamming_sized::<8>(search, rows, mask, first, out),
-        16 => hamming_sized::<16>(search, rows, mask, first, out),
-        words => {
-            let rows: Vec<&[u64]> = rows.chunks_exact(words.max(1)).collect();
-            hamming_groups(search.limit, &rows, mask, first, out, |row| {
-                differing(search.query, row)
-            });
-        }
-    }
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn hamming_sized<const WORDS: usize>(
-    search: &Hamming<'_>,
-    rows: &[u64],
-    mask: &[u64],
-    first: u32,
-    out: &mut Vec<(u32, u32)>,
-) {
-    let Some(query) = search.query.first_chunk::<WORDS>() else { return };
-    let rows = rows.as_chunks::<WORDS>().0;
-    hamming_groups(search.limit, rows, mask, first, out, |row| differing(query, row));
-}
-
-/// In how many bits two rows differ.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn differing(one: &[u64], other: &[u64]) -> u32 {
-    one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
-}
-
-/// With fewer rows than this selected out of 64, visiting only those is cheaper than running
-/// through all of them.
-const FEW: u32 = 24;
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn hamming_groups<R>(
-    limit: u32,
-    rows: &[R],
-    mask: &[u64],
-    first: u32,
-    out: &mut Vec<(u32, u32)>,
-    distance: impl Fn(&R) -> u32,
-) {
-    for ((rows, &mask), first) in rows.chunks(64).zip(mask).zip((first..).step_by(64)) {
-        if mask.count_ones() < FEW {
-            for bit in crate::bits::positions(mask) {
-                let Some(row) = rows.get(bit as usize) else { break };
-                let distance = distance(row);
-                if distance < limit {
-                    out.push((distance, first + bit));
-                }
-            }
-        } else {
-            for (row, bit) in rows.iter().zip(0..) {
-                let distance = distance(row);
-                if distance < limit && mask >> bit & 1 == 1 {
-                    out.push((distance, first + bit));
-                }
-            }
-        }
-    }
-}
-
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::Hamming;
     use std::arch::x86_64::{
         _CMP_GT_OQ, _MM_HINT_T0, _mm_add_epi32, _mm_cvtsi64_si128, _mm_cvtsi128_si32,
         _mm_loadu_si128, _mm_prefetch, _mm_shuffle_epi32, _mm256_add_epi32, _mm256_castsi256_si128,
@@ -307,22 +201,6 @@ mod avx2 {
         fewest: &mut [u64],
     ) {
         super::fewest_differences_body(query, text, row_words, fewest);
-    }
-
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn hamming(
-        search: &Hamming<'_>,
-        rows: &[u64],
-        mask: &[u64],
-        first: u32,
-        out: &mut Vec<(u32, u32)>,
-    ) {
-        super::hamming_body(search, rows, mask, first, out);
-    }
-
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn add_distances(query: &[u64], rows: &[u64], found: &mut [(u32, u32)]) {
-        super::add_distances_body(query, rows, found);
     }
 
     #[target_feature(enable = "avx2,popcnt")]
@@ -390,92 +268,8 @@ mod avx2 {
     }
 }
 
-/// Rows of four words, which is what is scanned of the built-in model's vectors, are counted eight at
-/// a time. Others are left to the compiler.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::Hamming;
-    use std::arch::x86_64::{
-        __m512i, _mm256_loadu_si256, _mm512_add_epi64, _mm512_broadcast_i64x4, _mm512_loadu_si512,
-        _mm512_mask_cmplt_epu64_mask, _mm512_permutex2var_epi64, _mm512_popcnt_epi64,
-        _mm512_set1_epi64, _mm512_setr_epi64, _mm512_storeu_si512, _mm512_unpackhi_epi64,
-        _mm512_unpacklo_epi64, _mm512_xor_si512,
-    };
-
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    pub(super) fn hamming(
-        search: &Hamming<'_>,
-        rows: &[u64],
-        mask: &[u64],
-        first: u32,
-        out: &mut Vec<(u32, u32)>,
-    ) {
-        let Some(query) = search.query.as_array::<4>() else {
-            return super::hamming_body(search, rows, mask, first, out);
-        };
-        let rows = rows.as_chunks::<4>().0;
-        for ((rows, &mask), first) in rows.chunks(64).zip(mask).zip((first..).step_by(64)) {
-            if let Some(rows) = rows.as_array::<64>()
-                && mask.count_ones() >= super::FEW
-            {
-                hamming_of_four(search.limit, query, rows, mask, first, out);
-            } else {
-                let distance = |row: &[u64; 4]| super::differing(query, row);
-                super::hamming_groups(search.limit, rows, &[mask], first, out, distance);
-            }
-        }
-    }
-
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    #[expect(clippy::cast_possible_truncation, reason = "there are no more than 256 bits")]
-    fn hamming_of_four(
-        limit: u32,
-        query: &[u64; 4],
-        rows: &[[u64; 4]; 64],
-        mask: u64,
-        first: u32,
-        out: &mut Vec<(u32, u32)>,
-    ) {
-        // SAFETY: the query has four values of 8 bytes, which is what is loaded; it needs no alignment.
-        let query = _mm512_broadcast_i64x4(unsafe { _mm256_loadu_si256(query.as_ptr().cast()) });
-        let limit = _mm512_set1_epi64(i64::from(limit));
-        let eights = rows.as_chunks::<2>().0.as_chunks::<4>().0.iter().zip(mask.to_le_bytes());
-        for ((eight, selected), first) in eights.zip((first..).step_by(8)) {
-            let distances = distances(query, eight);
-            let near = _mm512_mask_cmplt_epu64_mask(selected, distances, limit);
-            if near != 0 {
-                let mut told = [0_u64; 8];
-                // SAFETY: there is room for eight values of 8 bytes; the store needs no alignment.
-                unsafe { _mm512_storeu_si512(told.as_mut_ptr().cast(), distances) };
-                let near = crate::bits::positions(near.into());
-                out.extend(near.map(|bit| (told[bit as usize] as u32, first + bit)));
-            }
-        }
-    }
-
-    /// Of each of eight rows in how many bits it differs from the one that stands twice in `query`.
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    fn distances(query: __m512i, rows: &[[[u64; 4]; 2]; 4]) -> __m512i {
-        let counts = |two: &[[u64; 4]; 2]| {
-            // SAFETY: two rows have eight values of 8 bytes; the load needs no alignment.
-            let two = unsafe { _mm512_loadu_si512(two.as_ptr().cast()) };
-            _mm512_popcnt_epi64(_mm512_xor_si512(query, two))
-        };
-        // Of a row's four counts first the neighbours are added, of two registers at once, and then
-        // the two sums that are left; the last step also puts the rows in order.
-        let pairs = |one: __m512i, other: __m512i| {
-            _mm512_add_epi64(_mm512_unpacklo_epi64(one, other), _mm512_unpackhi_epi64(one, other))
-        };
-        let [a, b, c, d] = rows.each_ref().map(counts);
-        let (ab, cd) = (pairs(a, b), pairs(c, d));
-        let left = _mm512_setr_epi64(0, 4, 1, 5, 8, 12, 9, 13);
-        let right = _mm512_setr_epi64(2, 6, 3, 7, 10, 14, 11, 15);
-        _mm512_add_epi64(
-            _mm512_permutex2var_epi64(ab, left, cd),
-            _mm512_permutex2var_epi64(ab, right, cd),
-        )
-    }
-
     /// The compiler counts those of eight rows that stand side by side at once.
     #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
     pub(super) fn fewest_differences(

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// Values that are neither all alike nor all small, for any length.
-fn noise(len: usize, seed: u64) -> impl Iterator<Item = u64> {
+pub(super) fn noise(len: usize, seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     std::iter::repeat_with(move || {
         state ^= state << 13;
@@ -17,7 +17,7 @@ fn bytes(len: usize, seed: u64) -> Vec<i8> {
     noise(len, seed).map(|v| v.to_le_bytes()[3].cast_signed()).collect()
 }
 
-fn floats(len: usize, seed: u64) -> Vec<f32> {
+pub(super) fn floats(len: usize, seed: u64) -> Vec<f32> {
     noise(len, seed).map(|v| f32::from(v.to_le_bytes()[2]) / 64.0 - 2.0).collect()
 }
 
@@ -62,26 +62,6 @@ proptest! {
         signs(&row, 0.02, &mean, &mut fast);
         signs_body(&row, 0.02, &mean, &mut plain, 0);
         prop_assert_eq!(fast, plain);
-    }
-
-    #[test]
-    fn hamming_equals_counting(words in 1_usize..30, limit in 0_u32..1000, seed: u64) {
-        let query: Vec<u64> = noise(words, seed).collect();
-        let rows: Vec<u64> = noise(words * 70, seed ^ 3).collect();
-        let dense: Vec<u64> = noise(2, seed ^ 4).collect();
-        let mask = [dense[0], dense[1] & 0x0102_0408_1020_4081];
-        let search = Hamming { query: &query, limit };
-        let (mut fast, mut portable, mut plain) = (Vec::new(), Vec::new(), Vec::new());
-        search.scan(&rows, &mask, 640, &mut fast);
-        hamming_body(&search, &rows, &mask, 640, &mut portable);
-        for (row, slot) in rows.chunks(words).zip(640..) {
-            let distance = row.iter().zip(&query).map(|(a, b)| (a ^ b).count_ones()).sum();
-            if distance < limit && crate::bits::get(&mask, slot - 640) {
-                plain.push((distance, slot));
-            }
-        }
-        prop_assert_eq!(&fast, &plain);
-        prop_assert_eq!(portable, plain);
     }
 
     #[test]

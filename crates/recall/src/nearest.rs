@@ -1,25 +1,26 @@
 //! Search by vector: approximate cosines from the quantised codes.
 //!
-//! Planned by how many rows pass the filter: up to about 20,000 the int8 codes of exactly those
-//! are scanned; above it one-bit codes first thin them to a shortlist, in an eighth of the memory
-//! traffic. Where the two cross depends on how busy the memory is: at 50,000 on an idle machine
-//! and far below on a busy one, where it matters more. The caller rescores the results with f32
-//! vectors.
+//! Planned by how many rows pass the filter: where they are few, the int8 codes of exactly those are
+//! scanned; otherwise one-bit codes first thin them to a shortlist. Of these all rows are read, whether they
+//! pass or not, but a row costs a small part of what its int8 code does. The caller rescores the
+//! results with f32 vectors.
 
 use crate::bits;
 use crate::document::Hit;
 use crate::filter::Selection;
 use crate::index::Index;
-use crate::kernels;
+use crate::kernels::{self, BLOCK};
 use crate::top::{Best, rank, unrank};
 use crate::vectors::{SIGNS_FROM, Vectors};
 use std::borrow::Cow;
 
 /// How many rows the one-bit codes leave for the int8 codes: one in so many, within these bounds.
 /// How far down a near one can be by its signs grows with how many there are.
-const SHORTLIST_PART: usize = 50;
-const SHORTLIST_MIN: usize = 1_000;
-const SHORTLIST_MAX: usize = 2_000;
+const SHORTLIST_PART: usize = 200;
+const SHORTLIST_MIN: usize = 300;
+const SHORTLIST_MAX: usize = 1_000;
+/// How many rows of one-bit codes are read in the time of one int8 code.
+const SIGNS_PER_CODE: usize = 16;
 /// Rows per call of a kernel.
 const BATCH: usize = 1024;
 
@@ -34,8 +35,7 @@ pub(crate) fn search(selection: &Selection<'_>, query: &[f32], k: usize) -> Vec<
         Some(words) => words.iter().zip(vectors.present()).map(|(a, b)| a & b).collect(),
     };
     let mut scan = Scan { vectors, query: &query, best: Best::new(selection.index.keys(), k) };
-    let shortlist = if bits::count(&mask) > SIGNS_FROM { scan.shortlist(&mask, k) } else { None };
-    match shortlist {
+    match scan.shortlist(&mask, k) {
         Some(slots) => scan.score(&slots),
         None => scan.score_all(&mask),
     }
@@ -64,8 +64,8 @@ pub(crate) fn cosines(index: &Index, query: &[f32], slots: &[Option<u32>]) -> Ve
 
 /// A query vector in the forms the kernels want.
 struct Query {
-    /// At length one.
-    unit: Vec<f32>,
+    /// Within ± 1.
+    values: Vec<f32>,
     codes: Vec<i16>,
     /// What brings the codes to length one.
     factor: f32,
@@ -80,13 +80,11 @@ impl Query {
         if vector.len() != dimensions || !usable {
             return None;
         }
-        // Scaled by the largest value first, lest squares overflow or vanish.
-        let scaled: Vec<f32> = vector.iter().map(|v| v / largest).collect();
-        let length = scaled.iter().map(|v| v * v).sum::<f32>().sqrt();
-        let codes: Vec<i16> = scaled.iter().map(|v| (v * 4095.0).round() as i16).collect();
+        // Scaled by the largest value, lest squares overflow or vanish.
+        let values: Vec<f32> = vector.iter().map(|v| v / largest).collect();
+        let codes: Vec<i16> = values.iter().map(|v| (v * 4095.0).round() as i16).collect();
         let code_length = codes.iter().map(|&c| f32::from(c) * f32::from(c)).sum::<f32>().sqrt();
-        let unit = scaled.iter().map(|v| v / length).collect();
-        Some(Self { unit, codes, factor: 1.0 / code_length })
+        Some(Self { values, codes, factor: 1.0 / code_length })
     }
 }
 
@@ -122,11 +120,14 @@ impl Scan<'_> {
         self.best.extend(scored);
     }
 
-    /// The slots of the mask whose one-bit codes are nearest, ascending. None if there are no
-    /// one-bit codes.
+    /// The slots of the mask whose one-bit codes are nearest, ascending. None where the int8 codes of all
+    /// are read sooner.
     fn shortlist(&self, mask: &[u64], k: usize) -> Option<Vec<u32>> {
-        let part = bits::count(mask) / SHORTLIST_PART;
+        let passing = bits::count(mask);
+        let worth = passing > SIGNS_FROM && passing * SIGNS_PER_CODE > mask.len() * BLOCK;
+        let signs = self.vectors.signs().filter(|_| worth)?;
+        let part = passing / SHORTLIST_PART;
         let wanted = part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(4));
-        Some(self.vectors.signs()?.shortlist(&self.query.unit, mask, wanted))
+        Some(signs.shortlist(&self.query.values, mask, wanted))
     }
 }

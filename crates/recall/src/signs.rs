@@ -1,57 +1,60 @@
 //! One-bit codes of vectors: of each dimension, whether the vector exceeds the mean of all.
 //!
-//! They thin many rows to a shortlist in an eighth of the memory traffic of the int8 codes, and in
-//! less: of every row only the first two thirds of the bits are read, and the others of those rows
-//! alone that the first bring near. What that loses of the true neighbours is a few in a thousand,
-//! where four times as many are brought near as are wanted (docs/adr/0010).
+//! They thin many rows to a shortlist in an eighth of the memory traffic of the int8 codes. The query
+//! keeps its magnitudes: a row leans towards it by those of the dimensions in which both have the same
+//! sign, which tells more of the true neighbours than counting such dimensions. Of every row only the
+//! first two thirds of the bits are read, and the others of those rows alone that the first bring near
+//! (docs/adr/0010).
 
 use crate::bits;
-use crate::kernels::{self, Hamming};
+use crate::kernels::{self, BLOCK, Leaning};
 
 /// How many times as many rows as are wanted the first bits leave for the others.
-const NEAR: usize = 4;
-/// About how many rows are looked at to guess how far away those are that are left.
+const NEAR: usize = 3;
+/// About how many rows are looked at to guess how far those lean that are left.
 const SAMPLE: usize = 4_096;
-/// Rows per call of a kernel; a multiple of 64.
-const BATCH: usize = 1_024;
 
 /// Bits of different means cannot be compared, so whenever the mean is renewed all rows are derived
 /// anew; there is only ever one version of it.
 #[derive(Debug)]
 pub(crate) struct Signs {
     mean: Vec<f32>,
-    /// The first words of every row, and the others.
-    first: Rows,
-    rest: Rows,
+    /// How many bytes a row has, and how many of them are the first.
+    columns: (usize, usize),
+    /// The first bytes, in blocks of rows that stand side by side.
+    blocks: Vec<u8>,
+    /// The others, row by row.
+    rest: Vec<u8>,
     /// Rows written since the mean was taken, and how many there were then.
     changes: usize,
     base: usize,
 }
 
-/// A distance in bits, and a slot.
-type Near = (u32, u32);
+/// How far a row leans towards the query, and its slot.
+type Near = (u16, u32);
 
 impl Signs {
     /// No rows yet, of so many as the mean was taken of.
     pub(crate) fn new(mean: Vec<f32>, base: usize) -> Self {
-        let words = bits::words_for(mean.len());
-        let first = (2 * words).div_ceil(3);
-        Self { mean, first: Rows::new(first), rest: Rows::new(words - first), changes: 0, base }
+        let columns = kernels::columns_for(mean.len());
+        Self { mean, columns, blocks: Vec::new(), rest: Vec::new(), changes: 0, base }
     }
 
     /// Derives a row from its int8 code. Rows that are skipped have no bits.
     pub(crate) fn put(&mut self, row: usize, code: &[i8], factor: f32) {
-        let mut words = vec![0; self.first.words + self.rest.words];
+        let mut words = vec![0; bits::words_for(self.mean.len())];
         kernels::signs(code, factor, &self.mean, &mut words);
-        let (first, rest) = words.split_at(self.first.words);
-        self.first.put(row, first);
-        self.rest.put(row, rest);
+        let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        let (block, size, (all, first)) = (row / BLOCK, self.block_size(), self.columns);
+        let place = room(&mut self.blocks, block * size, size);
+        kernels::put_signs(place, row % BLOCK, &bytes[..first]);
+        room(&mut self.rest, row * (all - first), all - first).copy_from_slice(&bytes[first..all]);
         self.changes += 1;
     }
 
     pub(crate) fn truncate(&mut self, rows: usize) {
-        self.first.truncate(rows);
-        self.rest.truncate(rows);
+        self.blocks.truncate(rows.div_ceil(BLOCK) * self.block_size());
+        self.rest.truncate(rows * (self.columns.0 - self.columns.1));
     }
 
     /// Takes what is there by now for what the mean was taken of.
@@ -65,108 +68,61 @@ impl Signs {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.first.bytes() + self.rest.bytes()
+        self.blocks.capacity() + self.rest.capacity()
     }
 
-    /// About so many slots of the mask, those nearest to a query of length one, ascending.
+    /// About so many slots of the mask, those nearest to a query, ascending.
     pub(crate) fn shortlist(&self, query: &[f32], mask: &[u64], wanted: usize) -> Vec<u32> {
-        let mut code = vec![0; self.first.words + self.rest.words];
-        for (index, (value, mean)) in query.iter().zip(&self.mean).enumerate() {
-            code[index / 64] |= u64::from(value > mean) << (index % 64);
-        }
-        let (first, rest) = code.split_at(self.first.words);
+        let leaning = Leaning::new(query);
         let near = wanted.saturating_mul(NEAR);
-        let guess = self.guess(first, mask, near);
-        let mut found = self.scan(Hamming { query: first, limit: guess }, mask, near);
-        if found.len() < wanted && guess < u32::MAX {
-            found = self.scan(Hamming { query: first, limit: u32::MAX }, mask, near);
+        let guess = self.guess(&leaning, mask, near);
+        let mut found = Vec::with_capacity(2 * near);
+        leaning.scan(guess, &self.blocks, mask, 0, &mut found);
+        if found.len() < wanted && guess > 0 {
+            found.clear();
+            leaning.scan(0, &self.blocks, mask, 0, &mut found);
         }
-        kernels::add_distances(rest, &self.rest.all, &mut found);
-        cut(&mut found, wanted);
+        leaning.add_rest(&self.rest, &mut found);
+        if found.len() > wanted && wanted > 0 {
+            found.select_nth_unstable_by(wanted - 1, |a, b| b.cmp(a));
+            found.truncate(wanted);
+        }
         let mut slots: Vec<u32> = found.into_iter().map(|(_, slot)| slot).collect();
         // In the order of memory, which the processor can run ahead of.
         slots.sort_unstable();
         slots
     }
 
-    /// Below which distance so many are to be expected, judging by some rows from everywhere.
-    fn guess(&self, query: &[u64], mask: &[u64], near: usize) -> u32 {
-        let step = (mask.len() * 64).div_ceil(SAMPLE).max(1);
-        let search = Hamming { query, limit: u32::MAX };
-        let mut sample: Vec<Near> = Vec::with_capacity(SAMPLE + 64);
+    /// How far about so many lean at least, judging by some rows from everywhere.
+    fn guess(&self, leaning: &Leaning, mask: &[u64], near: usize) -> u16 {
+        let step = (mask.len() * BLOCK).div_ceil(SAMPLE).max(1);
+        let mut sample: Vec<Near> = Vec::with_capacity(SAMPLE + BLOCK);
         for (place, word) in mask.iter().enumerate().step_by(step) {
-            search.scan(self.first.from(64 * place, 64), &[*word], 0, &mut sample);
+            let block = self.blocks.chunks(self.block_size()).nth(place).unwrap_or_default();
+            leaning.scan(0, block, &[*word], 0, &mut sample);
         }
-        let all = bits::count(mask);
-        let share = near.saturating_mul(sample.len()).checked_div(all).unwrap_or(0);
-        if share + 1 >= sample.len() {
-            return u32::MAX;
+        let place = near.saturating_mul(sample.len()).checked_div(bits::count(mask)).unwrap_or(0);
+        if place >= sample.len() {
+            return 0;
         }
-        let (_, (limit, _), _) = sample.select_nth_unstable(share);
-        *limit + 1
+        let (_, (guess, _), _) = sample.select_nth_unstable_by(place, |a, b| b.cmp(a));
+        *guess
     }
 
-    /// Those of the mask that are nearer than the limit; where there are too many, about so many of
-    /// the nearest.
-    fn scan(&self, mut search: Hamming<'_>, mask: &[u64], near: usize) -> Vec<Near> {
-        let mut found: Vec<Near> = Vec::with_capacity(2 * near + BATCH);
-        for (first, mask) in (0..).step_by(BATCH).zip(mask.chunks(BATCH / 64)) {
-            let rows = self.first.from(first as usize, BATCH);
-            search.scan(rows, mask, first, &mut found);
-            if found.len() >= near.saturating_mul(2) {
-                // Equal distances later on lose: which of them stay is arbitrary but fixed.
-                search.limit = cut(&mut found, near);
-            }
-        }
-        found
+    fn block_size(&self) -> usize {
+        self.columns.1 * BLOCK
     }
 }
 
-/// Leaves the nearest, and says how far away the last of them is.
-fn cut(found: &mut Vec<Near>, wanted: usize) -> u32 {
-    if wanted == 0 || found.len() <= wanted {
-        return u32::MAX;
-    }
-    let (_, &mut (limit, _), _) = found.select_nth_unstable(wanted - 1);
-    found.truncate(wanted);
-    limit
-}
-
-/// Rows of so many words each, one behind the other.
-#[derive(Debug)]
-struct Rows {
-    words: usize,
-    all: Vec<u64>,
-}
-
-impl Rows {
-    fn new(words: usize) -> Self {
-        Self { words, all: Vec::new() }
-    }
-
-    fn put(&mut self, row: usize, values: &[u64]) {
-        let end = (row + 1) * self.words;
-        if self.all.len() < end {
-            if self.all.capacity() < end {
-                // Growing by an eighth: doubling would hold as much again in reserve.
-                self.all.reserve_exact(end + end / 8 - self.all.len());
-            }
-            self.all.resize(end, 0);
+/// So many bytes from one on, which are there afterwards.
+fn room(bytes: &mut Vec<u8>, from: usize, count: usize) -> &mut [u8] {
+    let end = from + count;
+    if bytes.len() < end {
+        if bytes.capacity() < end {
+            // Growing by an eighth: doubling would hold as much again in reserve.
+            bytes.reserve_exact(end + end / 8 - bytes.len());
         }
-        self.all[end - self.words..end].copy_from_slice(values);
+        bytes.resize(end, 0);
     }
-
-    /// So many rows from one on, as far as there are any.
-    fn from(&self, row: usize, count: usize) -> &[u64] {
-        let end = ((row + count) * self.words).min(self.all.len());
-        self.all.get(row * self.words..end).unwrap_or_default()
-    }
-
-    fn truncate(&mut self, rows: usize) {
-        self.all.truncate(rows * self.words);
-    }
-
-    fn bytes(&self) -> usize {
-        self.all.capacity() * 8
-    }
+    &mut bytes[from..end]
 }

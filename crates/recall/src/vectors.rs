@@ -19,7 +19,7 @@ pub(crate) struct Vectors {
 }
 
 /// One-bit codes pay off when more rows than this pass a filter; below they are not kept.
-pub(crate) const SIGNS_FROM: usize = 20_000;
+pub(crate) const SIGNS_FROM: usize = 4_000;
 
 /// A mean needs no more rows than this.
 const SAMPLE: usize = 65_536;
