@@ -93,8 +93,19 @@ pub(crate) fn check_key_part(field: &str, text: &str) -> Result<()> {
 /// A name as it is compared: without regard to case, to how many spaces are between words, and to
 /// how accents are composed.
 pub fn fold_name(name: &str) -> String {
-    let words: Vec<_> = name.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ").nfc().collect()
+    let mut folded = String::with_capacity(name.len());
+    for word in name.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    // Nearly all are plain, and a question is looked through for names run by run.
+    if folded.is_ascii() {
+        folded.make_ascii_lowercase();
+        return folded;
+    }
+    folded.to_lowercase().nfc().collect()
 }
 
 /// A name without its accents, for those who do not write them.

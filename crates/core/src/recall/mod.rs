@@ -386,11 +386,10 @@ impl Mnemic {
         let Quest { principal, request, .. } = quest;
         let (scope, limit, now) = (quest.scope, quest.limit, quest.now);
         let candidates = self.memory_candidates(quest, searches).await?;
-        let mut weighed = candidates.weigh();
+        // Twice as many as wanted are read, since what they are themselves can change the order.
+        let weighed = candidates.best(fuse::weighed_count(limit));
         let signs = candidates.signs(&weighed);
         let best = weighed.first().map_or(0.0, |first| first.score);
-        // Twice as many as wanted are read, since what they are themselves can change the order.
-        weighed.truncate(fuse::weighed_count(limit));
         let ids: Vec<_> = weighed.iter().map(|it| MemoryId(candidates.ids[it.place])).collect();
         let (memories, fits) = tokio::try_join!(
             self.store.lookup_memories(scope, &ids),

@@ -62,18 +62,20 @@ pub(super) struct Weighed {
 }
 
 impl Candidates {
-    /// Best first; of equal ones, the newer.
-    pub(super) fn weigh(&self) -> Vec<Weighed> {
+    /// So many, best first; of equal ones, the newer. What is sorted are scores and places alone: all that
+    /// is known of a memory is too much to be moved about.
+    pub(super) fn best(&self, count: usize) -> Vec<Weighed> {
         let words = self.words.as_ref().map(Shares::new);
         let weights = self.weights();
         let weigh = |place: usize| {
             let shares = self.values(words.as_ref(), place).times(&weights);
             Weighed { place, score: shares.sum(), shares }
         };
-        let mut weighed: Vec<_> = (0..self.ids.len()).map(weigh).collect();
-        let id = |weighed: &Weighed| self.ids[weighed.place];
-        weighed.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| id(b).cmp(&id(a))));
-        weighed
+        let mut order: Vec<_> = (0..self.ids.len()).map(|it| (weigh(it).score, it)).collect();
+        order.sort_unstable_by(|a, b| {
+            b.0.total_cmp(&a.0).then_with(|| self.ids[b.1].cmp(&self.ids[a.1]))
+        });
+        order.into_iter().take(count).map(|(_, place)| weigh(place)).collect()
     }
 
     /// What each feature counts.
@@ -221,8 +223,8 @@ impl Mnemic {
         if query.own_pieces.is_empty() {
             return Ok(None);
         }
-        let weighed = candidates.weigh();
-        let places: Vec<_> = weighed.iter().take(WEIGHED_BY_PIECES).map(|it| it.place).collect();
+        let weighed = candidates.best(WEIGHED_BY_PIECES);
+        let places: Vec<_> = weighed.iter().map(|it| it.place).collect();
         let ids: Vec<_> = places.iter().map(|place| candidates.ids[*place]).collect();
         let (kind, stamp) = (ItemKind::Memory, query.embedder.stamp());
         let likeness = self.store.piece_likeness(quest.scope, kind, stamp, &query.own_pieces, &ids);
@@ -249,9 +251,8 @@ impl Mnemic {
         if candidates.is_off(Feature::Alike) {
             return Ok(None);
         }
-        let weighed = candidates.weigh();
-        let leaders: Vec<_> =
-            weighed.iter().take(LEADERS).map(|it| candidates.ids[it.place]).collect();
+        let weighed = candidates.best(LEADERS);
+        let leaders: Vec<_> = weighed.iter().map(|it| candidates.ids[it.place]).collect();
         let stamp = query.embedder.stamp();
         let leaders = self.store.vectors_of(quest.scope, stamp, &leaders).await?;
         let Some(moved) = towards(&query.vector, leaders.into_iter().flatten()) else {
@@ -332,13 +333,13 @@ mod tests {
     }
 
     fn order(candidates: &Candidates) -> Vec<usize> {
-        candidates.weigh().iter().map(|weighed| weighed.place).collect()
+        candidates.best(3).iter().map(|weighed| weighed.place).collect()
     }
 
     #[test]
     fn every_share_is_explained_and_can_be_switched_off() {
         let all = three_asked();
-        let weighed = all.weigh();
+        let weighed = all.best(3);
         assert_eq!(order(&all), [0, 1, 2]);
         for weighed in &weighed {
             let sum: f64 = weighed.shares.told().iter().map(|(_, share)| share).sum();
@@ -351,11 +352,11 @@ mod tests {
         let guessed = [Feature::Statement, Feature::Passage];
         assert_eq!(seen.len(), Feature::OF_MEMORIES.len() + guessed.len());
         for feature in Feature::OF_MEMORIES.into_iter().chain(guessed) {
-            let left = Candidates { without: vec![feature], ..three_asked() }.weigh();
+            let left = Candidates { without: vec![feature], ..three_asked() }.best(3);
             let mut left = left.iter().flat_map(|weighed| weighed.shares.told());
             assert!(left.all(|(it, _)| it != feature), "{feature:?}");
         }
-        let meaningless = Candidates { without: vec![Feature::Meaning], ..three() }.weigh();
+        let meaningless = Candidates { without: vec![Feature::Meaning], ..three() }.best(3);
         assert!(
             meaningless.iter().flat_map(|it| it.shares.told()).all(|it| it.0 != Feature::Alike)
         );
@@ -389,7 +390,7 @@ mod tests {
         let all = three();
         let bare = Candidates { entities: vec![0.0, 0.0, 0.32], ..three() };
         let score = |candidates: &Candidates, place| {
-            candidates.weigh().iter().find(|it| it.place == place).unwrap().score
+            candidates.best(3).iter().find(|it| it.place == place).unwrap().score
         };
         assert!(score(&bare, 2) < score(&bare, 1) / 2.0);
         let lifted = Candidates { entities: vec![0.0, 0.8, 0.0], ..three() };

@@ -55,6 +55,7 @@ impl Candidates<'_> {
 }
 
 /// A turn's place among the candidates, and what it is worth.
+#[derive(Clone, Copy)]
 pub(super) struct Ranked {
     pub place: usize,
     pub score: f64,
@@ -109,7 +110,7 @@ pub(super) fn rank(clue: &Clue, candidates: &Candidates<'_>) -> Vec<Ranked> {
         tell_pieces(candidates, own, &mut values);
         Ranked::new(own, values, &weights)
     });
-    in_order(ranked.collect(), candidates)
+    in_order(&ranked.collect::<Vec<_>>(), candidates)
 }
 
 /// Ranks anew what was ranked before a model's guess was looked at.
@@ -124,7 +125,7 @@ pub(super) fn with_guess(
         values.set(Feature::Passage, guessed.nearer_of(place));
         Ranked::new(place, values, &weights)
     });
-    in_order(ranked.collect(), candidates)
+    in_order(&ranked.collect::<Vec<_>>(), candidates)
 }
 
 /// Ranks anew what was ranked before its pieces were looked at.
@@ -134,13 +135,15 @@ pub(super) fn refine(ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ra
         tell_pieces(candidates, place, &mut values);
         Ranked::new(place, values, &weights)
     });
-    in_order(ranked.collect(), candidates)
+    in_order(&ranked.collect::<Vec<_>>(), candidates)
 }
 
-fn in_order(mut ranked: Vec<Ranked>, candidates: &Candidates<'_>) -> Vec<Ranked> {
-    let id = |ranked: &Ranked| candidates.turns[ranked.place].id;
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| id(b).cmp(&id(a))));
-    ranked
+/// What is sorted are scores and places alone: all that is known of a turn is too much to be moved about.
+fn in_order(ranked: &[Ranked], candidates: &Candidates<'_>) -> Vec<Ranked> {
+    let id = |place: usize| candidates.turns[ranked[place].place].id;
+    let mut order: Vec<_> = ranked.iter().map(|it| it.score).zip(0..).collect();
+    order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| id(b.1).cmp(&id(a.1))));
+    order.into_iter().map(|(_, place)| ranked[place]).collect()
 }
 
 /// What a turn tells by who said it, when, and how.
