@@ -7,7 +7,7 @@
 
 #![expect(unsafe_code, reason = "SIMD loads and calls to functions for detected processors")]
 
-use crate::side::SIDE;
+pub(crate) mod pieces;
 
 /// Whether the functions compiled for AVX2 may be called.
 #[cfg(target_arch = "x86_64")]
@@ -80,63 +80,6 @@ fn products_body(a: &[f32], b: &[f32]) -> [f32; 3] {
         sums[2][lane] += b * b;
     }
     sums.map(|lanes| lanes.iter().sum())
-}
-
-/// Lowers each of `fewest` to the number of bits in which its row of `query` differs from the most
-/// similar row of `text`, whose rows stand side by side.
-pub(crate) fn fewest_differences(
-    query: &[u64],
-    text: &[u64],
-    row_words: usize,
-    fewest: &mut [u64],
-) {
-    dispatch_bits!(fewest_differences_body, fewest_differences, query, text, row_words, fewest);
-}
-
-/// The usual sizes get loops of fixed length, which the compiler unrolls.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn fewest_differences_body(query: &[u64], text: &[u64], row_words: usize, fewest: &mut [u64]) {
-    match row_words {
-        4 => fewest_in_blocks(query.as_chunks::<4>().0.iter(), text, fewest),
-        6 => fewest_in_blocks(query.as_chunks::<6>().0.iter(), text, fewest),
-        8 => fewest_in_blocks(query.as_chunks::<8>().0.iter(), text, fewest),
-        12 => fewest_in_blocks(query.as_chunks::<12>().0.iter(), text, fewest),
-        words => fewest_in_blocks(query.chunks_exact(words.max(1)), text, fewest),
-    }
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn fewest_in_blocks<'q, Q: AsRef<[u64]> + ?Sized + 'q>(
-    query: impl Iterator<Item = &'q Q>,
-    text: &[u64],
-    fewest: &mut [u64],
-) {
-    for (asked, fewest) in query.zip(fewest) {
-        let asked = asked.as_ref();
-        let mut least = [u64::MAX; SIDE];
-        for block in text.chunks_exact(asked.len() * SIDE) {
-            let differing = differences(asked, block);
-            for lane in 0..SIDE {
-                least[lane] = least[lane].min(differing[lane]);
-            }
-        }
-        *fewest = least.into_iter().fold(*fewest, u64::min);
-    }
-}
-
-/// In how many bits a row differs from each of those of a block.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn differences(row: &[u64], block: &[u64]) -> [u64; SIDE] {
-    let mut sums = [0; SIDE];
-    for (own, others) in row.iter().zip(block.as_chunks::<SIDE>().0) {
-        for lane in 0..SIDE {
-            sums[lane] += u64::from((own ^ others[lane]).count_ones());
-        }
-    }
-    sums
 }
 
 /// The products of a query with the rows of the given slots, into `out`. Rows that do not exist
@@ -297,16 +240,6 @@ mod avx2 {
     #[target_feature(enable = "avx2,popcnt")]
     pub(super) fn products(a: &[f32], b: &[f32]) -> [f32; 3] {
         super::products_body(a, b)
-    }
-
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn fewest_differences(
-        query: &[u64],
-        text: &[u64],
-        row_words: usize,
-        fewest: &mut [u64],
-    ) {
-        super::fewest_differences_body(query, text, row_words, fewest);
     }
 
     #[target_feature(enable = "avx2,popcnt")]
@@ -474,17 +407,6 @@ mod avx512 {
             _mm512_permutex2var_epi64(ab, left, cd),
             _mm512_permutex2var_epi64(ab, right, cd),
         )
-    }
-
-    /// The compiler counts those of eight rows that stand side by side at once.
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    pub(super) fn fewest_differences(
-        query: &[u64],
-        text: &[u64],
-        row_words: usize,
-        fewest: &mut [u64],
-    ) {
-        super::fewest_differences_body(query, text, row_words, fewest);
     }
 }
 
