@@ -8,7 +8,9 @@
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 
 use mnemic_recall::synthetic::{Noise, Texts, Vectors};
-use mnemic_recall::{Clause, Code, Document, Filter, Index, Key, cosine, quantise};
+use mnemic_recall::{
+    Clause, Code, Document, Filter, Index, Key, PieceQuery, cosine, pack_pieces, quantise,
+};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -163,6 +165,44 @@ fn measure(items: usize, dimensions: usize, clustered: bool, report: &mut Report
         index.remove(&key(n * 7 % items));
     }
     report.add("remove, µs", per_item(began));
+    measure_pieces(dimensions, &mut noise, report);
+}
+
+/// Texts whose pieces are compared with those of a query at once.
+const COMPARED: usize = 250;
+
+/// A sentence has about fourteen pieces; questions have some more or less.
+fn measure_pieces(dimensions: usize, noise: &mut Noise, report: &mut Report) {
+    let mut packed = |pieces: usize| {
+        let values: Vec<f32> = (0..pieces * dimensions).map(|_| noise.gaussian()).collect();
+        pack_pieces(&values, dimensions)
+    };
+    let texts: Vec<Vec<u8>> = (0..20_000).map(|_| packed(14)).collect();
+    let mut index = Index::new(Some(dimensions));
+    for (n, pieces) in texts.iter().enumerate() {
+        let (tags, numbers) = (&[][..], [0; 4]);
+        let document = Document { key: key(n), text: "", tags, numbers, vector: None, pieces };
+        index.put(&document).unwrap_or_else(|error| println!("{error}"));
+    }
+    // Other ones each time: those that were just compared would still be at hand.
+    let mut next = 0;
+    let mut scattered = || {
+        next += COMPARED;
+        (next..).take(COMPARED).map(|n| n * 7_919 % texts.len())
+    };
+    for asked in [12, 20, 60] {
+        let query = packed(asked);
+        let held = timed(|_| {
+            let keys: Vec<Key> = scattered().map(key).collect();
+            drop(black_box(index.compare_pieces(&query, &keys)));
+        });
+        report.add(format!("{asked} pieces, {COMPARED} texts, µs mean"), held.0 * 1000.0);
+        let handed = timed(|_| {
+            let query = PieceQuery::new(&query, dimensions);
+            scattered().for_each(|n| drop(black_box(query.likeness(&texts[n]))));
+        });
+        report.add(format!("{asked} pieces, {COMPARED} packed, µs mean"), handed.0 * 1000.0);
+    }
 }
 
 /// Mean and 99th percentile in milliseconds. Each query counts with the best of three runs, which

@@ -1,5 +1,5 @@
-//! The inner loops over vectors, in a portable form and for AVX2, and those that count bits for
-//! AVX-512, too.
+//! The inner loops over vectors, in a portable form and for AVX2, and those over bits for AVX-512,
+//! too.
 //!
 //! The processor is asked once per call, not per row: each kernel works on many rows. All forms
 //! give the same bits, which the tests hold them to, so a result does not depend on the machine.
@@ -8,20 +8,20 @@
 #![expect(unsafe_code, reason = "SIMD loads and calls to functions for detected processors")]
 
 mod leaning;
+pub(crate) mod pieces;
 
-use crate::side::SIDE;
 pub(crate) use leaning::{BLOCK, Leaning, columns_for, put as put_signs};
 
 /// Whether the functions compiled for AVX2 may be called.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
+    is_x86_feature_detected!("avx2")
 }
 
-/// Whether those compiled for counting bits with AVX-512 may be called.
+/// Whether the functions compiled for AVX-512 may be called: they need AVX512F and AVX512BW, and AVX2.
 #[cfg(target_arch = "x86_64")]
 fn has_avx512() -> bool {
-    has_avx2() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq")
+    has_avx2() && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")
 }
 
 /// Calls the AVX2 form where it may be called, else the portable one.
@@ -29,22 +29,10 @@ macro_rules! dispatch {
     ($portable:expr, $avx2:expr) => {{
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
-            // SAFETY: the function needs AVX2 and POPCNT, and both were just detected.
+            // SAFETY: the function needs AVX2, which was just detected.
             return unsafe { $avx2 };
         }
         $portable
-    }};
-}
-
-/// Calls the widest form that may be called of what counts bits.
-macro_rules! dispatch_bits {
-    ($body:ident, $name:ident, $($argument:expr),*) => {{
-        #[cfg(target_arch = "x86_64")]
-        if has_avx512() {
-            // SAFETY: the function needs AVX2, POPCNT, AVX512F and VPOPCNTDQ, all just detected.
-            return unsafe { avx512::$name($($argument),*) };
-        }
-        dispatch!($body($($argument),*), avx2::$name($($argument),*));
     }};
 }
 
@@ -83,63 +71,6 @@ fn products_body(a: &[f32], b: &[f32]) -> [f32; 3] {
         sums[2][lane] += b * b;
     }
     sums.map(|lanes| lanes.iter().sum())
-}
-
-/// Lowers each of `fewest` to the number of bits in which its row of `query` differs from the most
-/// similar row of `text`, whose rows stand side by side.
-pub(crate) fn fewest_differences(
-    query: &[u64],
-    text: &[u64],
-    row_words: usize,
-    fewest: &mut [u64],
-) {
-    dispatch_bits!(fewest_differences_body, fewest_differences, query, text, row_words, fewest);
-}
-
-/// The usual sizes get loops of fixed length, which the compiler unrolls.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn fewest_differences_body(query: &[u64], text: &[u64], row_words: usize, fewest: &mut [u64]) {
-    match row_words {
-        4 => fewest_in_blocks(query.as_chunks::<4>().0.iter(), text, fewest),
-        6 => fewest_in_blocks(query.as_chunks::<6>().0.iter(), text, fewest),
-        8 => fewest_in_blocks(query.as_chunks::<8>().0.iter(), text, fewest),
-        12 => fewest_in_blocks(query.as_chunks::<12>().0.iter(), text, fewest),
-        words => fewest_in_blocks(query.chunks_exact(words.max(1)), text, fewest),
-    }
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn fewest_in_blocks<'q, Q: AsRef<[u64]> + ?Sized + 'q>(
-    query: impl Iterator<Item = &'q Q>,
-    text: &[u64],
-    fewest: &mut [u64],
-) {
-    for (asked, fewest) in query.zip(fewest) {
-        let asked = asked.as_ref();
-        let mut least = [u64::MAX; SIDE];
-        for block in text.chunks_exact(asked.len() * SIDE) {
-            let differing = differences(asked, block);
-            for lane in 0..SIDE {
-                least[lane] = least[lane].min(differing[lane]);
-            }
-        }
-        *fewest = least.into_iter().fold(*fewest, u64::min);
-    }
-}
-
-/// In how many bits a row differs from each of those of a block.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "it must be compiled into its callers' target features")]
-fn differences(row: &[u64], block: &[u64]) -> [u64; SIDE] {
-    let mut sums = [0; SIDE];
-    for (own, others) in row.iter().zip(block.as_chunks::<SIDE>().0) {
-        for lane in 0..SIDE {
-            sums[lane] += u64::from((own ^ others[lane]).count_ones());
-        }
-    }
-    sums
 }
 
 /// The products of a query with the rows of the given slots, into `out`. Rows that do not exist
@@ -188,22 +119,12 @@ mod avx2 {
         _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_ps, _mm256_setzero_si256,
     };
 
-    #[target_feature(enable = "avx2,popcnt")]
+    #[target_feature(enable = "avx2")]
     pub(super) fn products(a: &[f32], b: &[f32]) -> [f32; 3] {
         super::products_body(a, b)
     }
 
-    #[target_feature(enable = "avx2,popcnt")]
-    pub(super) fn fewest_differences(
-        query: &[u64],
-        text: &[u64],
-        row_words: usize,
-        fewest: &mut [u64],
-    ) {
-        super::fewest_differences_body(query, text, row_words, fewest);
-    }
-
-    #[target_feature(enable = "avx2,popcnt")]
+    #[target_feature(enable = "avx2")]
     pub(super) fn dots(query: &[i16], codes: &[i8], slots: &[u32], out: &mut Vec<i32>) {
         out.clear();
         out.reserve(slots.len());
@@ -225,7 +146,7 @@ mod avx2 {
     /// Bytes that memory is fetched in.
     const LINE: usize = 64;
 
-    #[target_feature(enable = "avx2,popcnt")]
+    #[target_feature(enable = "avx2")]
     fn dot(query: &[i16], row: &[i8]) -> i32 {
         let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
         let (queries, query_rest) = query.as_chunks::<32>();
@@ -251,7 +172,7 @@ mod avx2 {
         _mm_cvtsi128_si32(sums) + super::dot_portable(query_rest, row_rest)
     }
 
-    #[target_feature(enable = "avx2,popcnt")]
+    #[target_feature(enable = "avx2")]
     pub(super) fn signs(row: &[i8], factor: f32, mean: &[f32], out: &mut [u64]) {
         let factors = _mm256_set1_ps(factor);
         let (rows, _) = row.as_chunks::<8>();
@@ -265,20 +186,6 @@ mod avx2 {
             out[index / 8] |= u64::from(greater.cast_unsigned()) << (index % 8 * 8);
         }
         super::signs_body(row, factor, mean, out, rows.len() * 8);
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    /// The compiler counts those of eight rows that stand side by side at once.
-    #[target_feature(enable = "avx2,popcnt,avx512f,avx512vpopcntdq")]
-    pub(super) fn fewest_differences(
-        query: &[u64],
-        text: &[u64],
-        row_words: usize,
-        fewest: &mut [u64],
-    ) {
-        super::fewest_differences_body(query, text, row_words, fewest);
     }
 }
 

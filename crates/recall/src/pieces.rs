@@ -5,17 +5,18 @@
 //! between two of them well enough, and a maximum over many forgives the rest.
 
 use std::f32::consts::PI;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::document::Key;
 use crate::index::Index;
-use crate::kernels;
-use crate::side;
+use crate::kernels::pieces::{self, Asked};
+use crate::side::{self, Column};
 
 const BITS: usize = u64::BITS as usize;
 const WORD_BYTES: usize = BITS / 8;
 /// An index holds the pieces of texts that have no more than this: a sentence or two, of which a
 /// question looks at many. Those of long texts would take more room than all else together.
-const PIECES_HELD_MAX: usize = 48;
+const PIECES_HELD_MAX: usize = 96;
 
 /// Packs vectors of so many dimensions that stand one behind the other.
 pub fn pack_pieces(pieces: &[f32], dimensions: usize) -> Vec<u8> {
@@ -39,55 +40,62 @@ pub struct Likeness {
 /// A text's pieces as they are compared: side by side.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
-    words: Box<[u64]>,
+    columns: Box<[Column]>,
     pieces: usize,
 }
 
 impl Kept {
     /// Nothing, if there are none or they are no such pieces.
     fn new(packed: &[u8], dimensions: usize) -> Option<Self> {
-        let row_words = dimensions.div_ceil(BITS);
-        let pieces = packed.len().checked_div(row_words * WORD_BYTES)?;
-        let whole = pieces * row_words * WORD_BYTES == packed.len();
-        (whole && pieces > 0)
-            .then(|| Self { words: side::from_rows(&words(packed), row_words), pieces })
+        let piece = piece_bytes(dimensions);
+        let pieces = packed.len().checked_div(piece)?;
+        let whole = pieces * piece == packed.len();
+        (whole && pieces > 0).then(|| Self { columns: side::from_rows(packed, piece), pieces })
     }
 }
 
 /// A query's pieces, to be compared with those of many texts.
 pub struct PieceQuery {
-    query: Box<[u64]>,
+    asked: Asked,
     dimensions: usize,
     /// About the cosine of two pieces that differ in so many bits.
-    cosines: Box<[f32]>,
+    cosines: Arc<[f32]>,
 }
 
 impl PieceQuery {
     /// Takes packed pieces of so many dimensions.
-    #[expect(clippy::cast_precision_loss, reason = "so few bits are exact")]
     pub fn new(query: &[u8], dimensions: usize) -> Self {
-        let cosine = |differing: usize| (PI * differing as f32 / dimensions as f32).cos();
-        let cosines = (0..=dimensions).map(cosine).collect();
-        Self { query: words(query), dimensions, cosines }
+        let asked = Asked::new(query, piece_bytes(dimensions));
+        Self { asked, dimensions, cosines: cosines(dimensions) }
     }
 
     /// How near it comes to a text's packed pieces. Nothing, if the text has none or they are no such
     /// pieces.
     pub fn likeness(&self, text: &[u8]) -> Option<Likeness> {
-        self.with(&Kept::new(text, self.dimensions)?)
+        Some(self.with(&Kept::new(text, self.dimensions)?))
     }
 
-    fn with(&self, text: &Kept) -> Option<Likeness> {
-        let row_words = self.dimensions.div_ceil(BITS);
-        let mut fewest = vec![u64::MAX; self.query.len().checked_div(row_words)?];
-        kernels::fewest_differences(&self.query, &text.words, row_words, &mut fewest);
-        let cosine = |differing: u64| {
+    fn with(&self, text: &Kept) -> Likeness {
+        let cosine = |differing: u32| {
             let differing = usize::try_from(differing).unwrap_or(usize::MAX);
             self.cosines.get(differing).copied().unwrap_or(-1.0)
         };
-        let nearest = fewest.into_iter().map(cosine).collect();
-        Some(Likeness { nearest, pieces: text.pieces })
+        let fewest = self.asked.fewest_differences(&text.columns);
+        Likeness { nearest: fewest.into_iter().map(cosine).collect(), pieces: text.pieces }
     }
+}
+
+/// About the cosines of two pieces that differ in no bit, in one, and so on. To calculate them takes
+/// longer than to compare a few texts, and whoever asks has one model: so the last ones are kept.
+#[expect(clippy::cast_precision_loss, reason = "so few bits are exact")]
+fn cosines(dimensions: usize) -> Arc<[f32]> {
+    static LAST: LazyLock<Mutex<Arc<[f32]>>> = LazyLock::new(Mutex::default);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.len() != dimensions + 1 {
+        let cosine = |differing: usize| (PI * differing as f32 / dimensions as f32).cos();
+        *last = (0..=dimensions).map(cosine).collect();
+    }
+    Arc::clone(&last)
 }
 
 /// The pieces of a document as an index holds them.
@@ -110,7 +118,7 @@ impl Pieces {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        if let Self::Here(kept) = self { size_of_val(&*kept.words) } else { 0 }
+        if let Self::Here(kept) = self { size_of_val(&*kept.columns) } else { 0 }
     }
 }
 
@@ -127,18 +135,25 @@ impl Index {
     /// How near a query's packed pieces come to those of each of these documents.
     pub fn compare_pieces(&self, query: &[u8], keys: &[Key]) -> Vec<Compared> {
         let query = PieceQuery::new(query, self.dimensions().unwrap_or(0));
-        let of = |key: &Key| match self.pieces_of(key) {
-            Some(Pieces::Here(text)) => query.with(text).map_or(Compared::None, Compared::Likeness),
-            Some(Pieces::Elsewhere) => Compared::Elsewhere,
-            Some(Pieces::None) | None => Compared::None,
+        let held: Vec<Option<&Pieces>> = keys.iter().map(|key| self.pieces_of(key)).collect();
+        let of = |at: usize| {
+            // They lie scattered: the next ones arrive while these are compared.
+            if let Some(Some(Pieces::Here(next))) = held.get(at + 1) {
+                pieces::fetch(&next.columns);
+            }
+            match held[at] {
+                Some(Pieces::Here(text)) => Compared::Likeness(query.with(text)),
+                Some(Pieces::Elsewhere) => Compared::Elsewhere,
+                Some(Pieces::None) | None => Compared::None,
+            }
         };
-        keys.iter().map(of).collect()
+        (0..held.len()).map(of).collect()
     }
 }
 
-fn words(bytes: &[u8]) -> Box<[u64]> {
-    let (words, _) = bytes.as_chunks::<WORD_BYTES>();
-    words.iter().map(|word| u64::from_le_bytes(*word)).collect()
+/// How many bytes a packed piece of so many dimensions has.
+fn piece_bytes(dimensions: usize) -> usize {
+    dimensions.div_ceil(BITS) * WORD_BYTES
 }
 
 #[cfg(test)]

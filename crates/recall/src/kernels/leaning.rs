@@ -110,14 +110,15 @@ impl Leaning {
         out: &mut Vec<(u16, u32)>,
     ) {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
-            // SAFETY: the function needs AVX512F and AVX512BW, and both were just detected.
-            return unsafe { avx512::scan(self, at_least, blocks, mask, first, out) };
-        }
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the function needs AVX2, which was just detected.
-            return unsafe { avx2::scan(self, at_least, blocks, mask, first, out) };
+        {
+            if super::has_avx512() {
+                // SAFETY: the function needs AVX512F and AVX512BW, and both were just detected.
+                return unsafe { avx512::scan(self, at_least, blocks, mask, first, out) };
+            }
+            if super::has_avx2() {
+                // SAFETY: the function needs AVX2, which was just detected.
+                return unsafe { avx2::scan(self, at_least, blocks, mask, first, out) };
+            }
         }
         self.scan_portable(at_least, blocks, mask, first, out);
     }
@@ -322,10 +323,10 @@ mod tests {
         let mut forms: Vec<Scan> = vec![Leaning::scan, Leaning::scan_portable];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") {
+            if super::super::has_avx2() {
                 forms.push(avx2::scan);
             }
-            if is_x86_feature_detected!("avx512bw") {
+            if super::super::has_avx512() {
                 forms.push(avx512::scan);
             }
         }
