@@ -10,15 +10,17 @@ use crate::document::Hit;
 use crate::filter::Selection;
 use crate::index::Index;
 use crate::kernels::{self, BLOCK};
-use crate::top::{Best, rank, unrank};
+use crate::top::{Top, rank, unrank};
 use crate::vectors::{SIGNS_FROM, Vectors};
 use std::borrow::Cow;
 
 /// How many rows the one-bit codes leave for the int8 codes: one in so many, within these bounds.
 /// How far down a near one can be by its signs grows with how many there are.
-const SHORTLIST_PART: usize = 200;
-const SHORTLIST_MIN: usize = 300;
-const SHORTLIST_MAX: usize = 1_000;
+const SHORTLIST_PART: usize = 60;
+const SHORTLIST_MIN: usize = 900;
+const SHORTLIST_MAX: usize = 2_400;
+/// It is at least so many times as long as what is asked for.
+const SHORTLIST_TIMES: usize = 9;
 /// How many rows of one-bit codes are read in the time of one int8 code.
 const SIGNS_PER_CODE: usize = 16;
 /// Rows per call of a kernel.
@@ -34,7 +36,7 @@ pub(crate) fn search(selection: &Selection<'_>, query: &[f32], k: usize) -> Vec<
         None => Cow::Borrowed(vectors.present()),
         Some(words) => words.iter().zip(vectors.present()).map(|(a, b)| a & b).collect(),
     };
-    let mut scan = Scan { vectors, query: &query, best: Best::new(selection.index.keys(), k) };
+    let mut scan = Scan { vectors, query: &query, best: Top::new(selection.index.keys(), k) };
     match scan.shortlist(&mask, k) {
         Some(slots) => scan.score(&slots),
         None => scan.score_all(&mask),
@@ -91,7 +93,7 @@ impl Query {
 struct Scan<'a> {
     vectors: &'a Vectors,
     query: &'a Query,
-    best: Best<'a>,
+    best: Top<'a>,
 }
 
 impl Scan<'_> {
@@ -113,11 +115,10 @@ impl Scan<'_> {
         let mut dots = Vec::with_capacity(slots.len());
         kernels::dots(&self.query.codes, self.vectors.codes(), slots, &mut dots);
         let factors = self.vectors.factors();
-        let scored = slots.iter().zip(dots).map(|(&slot, dot)| {
+        for (&slot, dot) in slots.iter().zip(dots) {
             let cosine = dot as f32 * (factors[slot as usize] * self.query.factor);
-            (rank(cosine), slot)
-        });
-        self.best.extend(scored);
+            self.best.offer(rank(cosine), slot);
+        }
     }
 
     /// The slots of the mask whose one-bit codes are nearest, ascending. None where the int8 codes of all
@@ -127,7 +128,7 @@ impl Scan<'_> {
         let worth = passing > SIGNS_FROM && passing * SIGNS_PER_CODE > mask.len() * BLOCK;
         let signs = self.vectors.signs().filter(|_| worth)?;
         let part = passing / SHORTLIST_PART;
-        let wanted = part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(4));
+        let wanted = part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(SHORTLIST_TIMES));
         Some(signs.shortlist(&self.query.values, mask, wanted))
     }
 }

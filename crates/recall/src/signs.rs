@@ -1,30 +1,26 @@
 //! One-bit codes of vectors: of each dimension, whether the vector exceeds the mean of all.
 //!
-//! They thin many rows to a shortlist in an eighth of the memory traffic of the int8 codes. The query
+//! They thin many rows to a shortlist in a twelfth of the memory traffic of the int8 codes. The query
 //! keeps its magnitudes: a row leans towards it by those of the dimensions in which both have the same
 //! sign, which tells more of the true neighbours than counting such dimensions. Of every row only the
-//! first two thirds of the bits are read, and the others of those rows alone that the first bring near
+//! first two thirds of the bits are kept: what the others would sort out costs less by its int8 code
 //! (docs/adr/0010).
 
 use crate::bits;
 use crate::kernels::{self, BLOCK, Leaning};
 
-/// How many times as many rows as are wanted the first bits leave for the others.
-const NEAR: usize = 3;
 /// About how many rows are looked at to guess how far those lean that are left.
-const SAMPLE: usize = 4_096;
+const SAMPLE: usize = 2_048;
 
 /// Bits of different means cannot be compared, so whenever the mean is renewed all rows are derived
 /// anew; there is only ever one version of it.
 #[derive(Debug)]
 pub(crate) struct Signs {
     mean: Vec<f32>,
-    /// How many bytes a row has, and how many of them are the first.
-    columns: (usize, usize),
-    /// The first bytes, in blocks of rows that stand side by side.
+    /// How many bytes of a row are kept.
+    columns: usize,
+    /// In blocks of rows that stand side by side.
     blocks: Vec<u8>,
-    /// The others, row by row.
-    rest: Vec<u8>,
     /// Rows written since the mean was taken, and how many there were then.
     changes: usize,
     base: usize,
@@ -37,7 +33,7 @@ impl Signs {
     /// No rows yet, of so many as the mean was taken of.
     pub(crate) fn new(mean: Vec<f32>, base: usize) -> Self {
         let columns = kernels::columns_for(mean.len());
-        Self { mean, columns, blocks: Vec::new(), rest: Vec::new(), changes: 0, base }
+        Self { mean, columns, blocks: Vec::new(), changes: 0, base }
     }
 
     /// Derives a row from its int8 code. Rows that are skipped have no bits.
@@ -45,16 +41,14 @@ impl Signs {
         let mut words = vec![0; bits::words_for(self.mean.len())];
         kernels::signs(code, factor, &self.mean, &mut words);
         let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
-        let (block, size, (all, first)) = (row / BLOCK, self.block_size(), self.columns);
+        let (block, size) = (row / BLOCK, self.block_size());
         let place = room(&mut self.blocks, block * size, size);
-        kernels::put_signs(place, row % BLOCK, &bytes[..first]);
-        room(&mut self.rest, row * (all - first), all - first).copy_from_slice(&bytes[first..all]);
+        kernels::put_signs(place, row % BLOCK, &bytes[..self.columns]);
         self.changes += 1;
     }
 
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.blocks.truncate(rows.div_ceil(BLOCK) * self.block_size());
-        self.rest.truncate(rows * (self.columns.0 - self.columns.1));
     }
 
     /// Takes what is there by now for what the mean was taken of.
@@ -68,40 +62,37 @@ impl Signs {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.blocks.capacity() + self.rest.capacity()
+        self.blocks.capacity()
     }
 
-    /// About so many slots of the mask, those nearest to a query, ascending.
+    /// About so many slots of the mask, those nearest to a query, in the order of memory, which the
+    /// processor can run ahead of.
     pub(crate) fn shortlist(&self, query: &[f32], mask: &[u64], wanted: usize) -> Vec<u32> {
         let leaning = Leaning::new(query);
-        let near = wanted.saturating_mul(NEAR);
-        let guess = self.guess(&leaning, mask, near);
-        let mut found = Vec::with_capacity(2 * near);
+        let guess = self.guess(&leaning, mask, wanted);
+        let mut found = Vec::with_capacity(2 * wanted);
         leaning.scan(guess, &self.blocks, mask, 0, &mut found);
-        if found.len() < wanted && guess > 0 {
+        if 2 * found.len() < wanted && guess > 0 {
             found.clear();
             leaning.scan(0, &self.blocks, mask, 0, &mut found);
         }
-        leaning.add_rest(&self.rest, &mut found);
-        if found.len() > wanted && wanted > 0 {
-            found.select_nth_unstable_by(wanted - 1, |a, b| b.cmp(a));
+        if found.len() > 2 * wanted {
+            found.select_nth_unstable_by(wanted, |a, b| b.cmp(a));
             found.truncate(wanted);
+            found.sort_unstable_by_key(|(_, slot)| *slot);
         }
-        let mut slots: Vec<u32> = found.into_iter().map(|(_, slot)| slot).collect();
-        // In the order of memory, which the processor can run ahead of.
-        slots.sort_unstable();
-        slots
+        found.into_iter().map(|(_, slot)| slot).collect()
     }
 
     /// How far about so many lean at least, judging by some rows from everywhere.
-    fn guess(&self, leaning: &Leaning, mask: &[u64], near: usize) -> u16 {
+    fn guess(&self, leaning: &Leaning, mask: &[u64], wanted: usize) -> u16 {
         let step = (mask.len() * BLOCK).div_ceil(SAMPLE).max(1);
         let mut sample: Vec<Near> = Vec::with_capacity(SAMPLE + BLOCK);
         for (place, word) in mask.iter().enumerate().step_by(step) {
             let block = self.blocks.chunks(self.block_size()).nth(place).unwrap_or_default();
             leaning.scan(0, block, &[*word], 0, &mut sample);
         }
-        let place = near.saturating_mul(sample.len()).checked_div(bits::count(mask)).unwrap_or(0);
+        let place = wanted.saturating_mul(sample.len()).checked_div(bits::count(mask)).unwrap_or(0);
         if place >= sample.len() {
             return 0;
         }
@@ -110,7 +101,7 @@ impl Signs {
     }
 
     fn block_size(&self) -> usize {
-        self.columns.1 * BLOCK
+        self.columns * BLOCK
     }
 }
 

@@ -1,85 +1,58 @@
 //! The best k of a stream of scored slots, with ties broken by key.
 
 use crate::document::Key;
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
 /// Scores are compared as u32; see [`rank`] for cosines.
+///
+/// What may be among the best is put down as it comes, and cut down to the best once there are twice as
+/// many: that costs less than to keep it in order.
 pub(crate) struct Top<'a> {
     keys: &'a [Key],
     k: usize,
-    /// Keys as numbers, which are compared sooner than bytes and have the same order.
-    heap: BinaryHeap<Reverse<(u32, u128)>>,
+    scored: Vec<(u32, u32)>,
+    threshold: u32,
 }
 
 impl<'a> Top<'a> {
     pub(crate) fn new(keys: &'a [Key], k: usize) -> Self {
         let k = k.min(keys.len());
-        Self { keys, k, heap: BinaryHeap::with_capacity(k) }
+        Self { keys, k, scored: Vec::with_capacity(2 * k), threshold: 0 }
     }
 
-    /// The score that a slot must reach to matter. Equal scores still do: the key decides.
+    /// What is scored less is not among the best; 0 until there are enough. Equal scores still can be: the
+    /// key decides.
     #[inline]
     pub(crate) fn threshold(&self) -> u32 {
-        match self.heap.peek() {
-            Some(Reverse((score, _))) if self.heap.len() == self.k => *score,
-            _ => 0,
-        }
+        self.threshold
     }
 
+    #[inline]
     pub(crate) fn offer(&mut self, score: u32, slot: u32) {
-        if self.k == 0 || score < self.threshold() {
+        if score < self.threshold {
             return;
         }
-        let candidate = Reverse((score, u128::from_be_bytes(self.keys[slot as usize])));
-        if self.heap.len() < self.k {
-            self.heap.push(candidate);
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && candidate < *worst
-        {
-            *worst = candidate;
-        }
-    }
-
-    /// The results, best first.
-    pub(crate) fn into_sorted(self) -> impl Iterator<Item = (u32, Key)> {
-        let sorted = self.heap.into_sorted_vec().into_iter();
-        sorted.map(|Reverse((score, key))| (score, key.to_be_bytes()))
-    }
-}
-
-/// The same of what comes in batches, where nothing asks for a threshold meanwhile.
-pub(crate) struct Best<'a> {
-    keys: &'a [Key],
-    k: usize,
-    scored: Vec<(u32, u32)>,
-    /// What is scored less is not among them; 0 until there are enough.
-    threshold: u32,
-}
-
-impl<'a> Best<'a> {
-    pub(crate) fn new(keys: &'a [Key], k: usize) -> Self {
-        Self { keys, k: k.min(keys.len()), scored: Vec::new(), threshold: 0 }
-    }
-
-    pub(crate) fn extend(&mut self, scored: impl Iterator<Item = (u32, u32)>) {
-        let threshold = self.threshold;
-        self.scored.extend(scored.filter(|(score, _)| *score >= threshold));
-        if self.scored.len() > self.k {
+        if self.scored.len() >= 2 * self.k {
             self.cut();
         }
+        self.scored.push((score, slot));
     }
 
+    #[inline(never)]
     fn cut(&mut self) {
         let keys = self.keys;
         let Some(last) = self.k.checked_sub(1) else { return self.scored.clear() };
-        let (_, worst, _) = self.scored.select_nth_unstable_by(last, |a, b| order(keys, *a, *b));
-        self.threshold = worst.0;
-        self.scored.truncate(self.k);
+        if last < self.scored.len() {
+            let order = |a: &_, b: &_| order(keys, *a, *b);
+            let (_, worst, _) = self.scored.select_nth_unstable_by(last, order);
+            self.threshold = worst.0;
+            self.scored.truncate(self.k);
+        }
     }
 
     /// The results, best first.
     pub(crate) fn into_sorted(mut self) -> impl Iterator<Item = (u32, Key)> {
+        self.cut();
         let keys = self.keys;
         self.scored.sort_unstable_by(|a, b| order(keys, *a, *b));
         self.scored.into_iter().map(|(score, slot)| (score, keys[slot as usize]))
@@ -122,13 +95,19 @@ mod tests {
         }
         let found: Vec<_> = top.into_sorted().collect();
         assert_eq!(found, [(7, [2; 16]), (5, [9; 16]), (5, [3; 16])]);
-        let mut best = Best::new(&keys, 3);
-        best.extend([(5, 1), (7, 2), (5, 9)].into_iter());
-        best.extend([(5, 3), (1, 8)].into_iter());
-        assert!(best.into_sorted().eq(found));
-        let (mut none, mut nothing) = (Top::new(&keys, 0), Best::new(&keys, 0));
+        let mut none = Top::new(&keys, 0);
         none.offer(1, 1);
-        nothing.extend([(1, 1)].into_iter());
-        assert_eq!(none.into_sorted().count() + nothing.into_sorted().count(), 0);
+        assert_eq!(none.into_sorted().count(), 0);
+    }
+
+    #[test]
+    fn what_is_cut_off_sets_the_threshold() {
+        let keys: Vec<Key> = (0..40).map(|n| [n; 16]).collect();
+        let mut top = Top::new(&keys, 4);
+        assert_eq!(top.threshold(), 0);
+        (0..40).for_each(|slot| top.offer(slot / 2, slot));
+        assert!((10..=18).contains(&top.threshold()), "{}", top.threshold());
+        let found: Vec<_> = top.into_sorted().map(|(score, key)| (score, key[0])).collect();
+        assert_eq!(found, [(19, 39), (19, 38), (18, 37), (18, 36)]);
     }
 }

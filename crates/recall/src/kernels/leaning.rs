@@ -5,8 +5,7 @@
 //! looks up as many rows as the register has bytes. So rows stand side by side, and no sum is ever taken
 //! across a register.
 //!
-//! Only the first columns stand so. Most rows are out of question by these, and the others are looked at
-//! in those alone that are not: there the bytes of a row stand behind each other.
+//! Only the first columns are looked at: most rows are out of question by these.
 
 use crate::bits;
 
@@ -22,11 +21,10 @@ const SUM_MAX: usize = u16::MAX as usize;
 /// What four signs count for a row, for each of their 16 combinations.
 type Table = [u8; 16];
 
-/// How many columns rows of so many signs have, and how many of them are the first: two thirds, of which
-/// a row that is near is near enough to be among a few times as many as are wanted.
-pub(crate) fn columns_for(signs: usize) -> (usize, usize) {
-    let columns = signs.div_ceil(BITS);
-    (columns, (2 * columns).div_ceil(3))
+/// How many columns are kept of rows of so many signs: two thirds, by which a row that is near is among a
+/// few times as many as are wanted.
+pub(crate) fn columns_for(signs: usize) -> usize {
+    (2 * signs.div_ceil(BITS)).div_ceil(3)
 }
 
 /// Where the byte of a row stands in a column. A sum takes two bytes, so of two neighbours one is summed
@@ -35,28 +33,17 @@ fn place(row: usize) -> usize {
     2 * (row % (BLOCK / 2)) + row / (BLOCK / 2)
 }
 
-/// Writes the first of a row's bytes into its block.
+/// Writes a row's bytes into its block.
 pub(crate) fn put(block: &mut [u8], row: usize, bytes: &[u8]) {
     for (column, byte) in block.as_chunks_mut::<BLOCK>().0.iter_mut().zip(bytes) {
         column[place(row)] = *byte;
     }
 }
 
-/// What the bytes of a row count.
-fn counted(tables: &[[Table; 2]], row: &[u8]) -> u16 {
-    let both = |([lower, upper], byte): (&[Table; 2], &u8)| {
-        let byte = usize::from(*byte);
-        u16::from(lower[byte & 15]) + u16::from(upper[byte >> 4])
-    };
-    tables.iter().zip(row).map(both).sum()
-}
-
 /// A query as rows of signs are compared with it.
 pub(crate) struct Leaning {
-    /// Of each of the first columns, those of its lower four bits and of its upper four.
+    /// Of each column, those of its lower four bits and of its upper four.
     tables: Vec<[Table; 2]>,
-    /// The same of the other columns.
-    rest: Vec<[Table; 2]>,
 }
 
 impl Leaning {
@@ -67,7 +54,8 @@ impl Leaning {
         reason = "numbers are scaled to what a byte holds"
     )]
     pub(crate) fn new(query: &[f32]) -> Self {
-        let (columns, first) = columns_for(query.len());
+        let columns = columns_for(query.len());
+        let query = &query[..query.len().min(columns * BITS)];
         let of_four = |four: &[f32]| four.iter().map(|value| value.abs()).sum::<f32>();
         let greatest = query.chunks(BITS / 2).map(of_four).fold(f32::MIN_POSITIVE, f32::max);
         let table_max = (SUM_MAX / columns.max(1)).min(COLUMN_MAX) / 2;
@@ -84,19 +72,7 @@ impl Leaning {
             let (lower, upper) = eight.split_at(eight.len().min(BITS / 2));
             [table(lower), table(upper)]
         };
-        let mut tables: Vec<_> = query.chunks(BITS).map(halves).collect();
-        let rest = tables.split_off(first);
-        Self { tables, rest }
-    }
-
-    /// Adds to each (sum, slot) what the other columns count. `rows` has the bytes of each row behind
-    /// those of the one before.
-    pub(crate) fn add_rest(&self, rows: &[u8], found: &mut [(u16, u32)]) {
-        let bytes = self.rest.len();
-        for (sum, slot) in found {
-            let row = rows.get(*slot as usize * bytes..).unwrap_or_default();
-            *sum += counted(&self.rest, row);
-        }
+        Self { tables: query.chunks(BITS).map(halves).collect() }
     }
 
     /// Adds (sum, slot) of the rows whose bit is set in the mask and whose sum is at least so great.
@@ -318,6 +294,15 @@ mod tests {
 
     type Scan = unsafe fn(&Leaning, u16, &[u8], &[u64], u32, &mut Vec<(u16, u32)>);
 
+    /// What the bytes of a row count.
+    fn counted(tables: &[[Table; 2]], row: &[u8]) -> u16 {
+        let both = |([lower, upper], byte): (&[Table; 2], &u8)| {
+            let byte = usize::from(*byte);
+            u16::from(lower[byte & 15]) + u16::from(upper[byte >> 4])
+        };
+        tables.iter().zip(row).map(both).sum()
+    }
+
     /// Every form that this processor can run.
     fn forms() -> Vec<Scan> {
         let mut forms: Vec<Scan> = vec![Leaning::scan, Leaning::scan_portable];
@@ -336,10 +321,10 @@ mod tests {
     proptest! {
         #[test]
         fn all_forms_equal_adding_up(dims in 1_usize..1_000, place in 0..2 * BLOCK, seed: u64) {
-            let (query, (all, columns)) = (floats(dims, seed), columns_for(dims));
+            let (query, columns) = (floats(dims, seed), columns_for(dims));
             let leaning = Leaning::new(&query);
             let rows: Vec<Vec<u8>> = (0..2 * BLOCK as u64)
-                .map(|row| noise(all, seed ^ row).map(|it| it.to_le_bytes()[4]).collect())
+                .map(|row| noise(columns, seed ^ row).map(|it| it.to_le_bytes()[4]).collect())
                 .collect();
             let mut blocks = vec![0; 2 * columns * BLOCK];
             for (row, bytes) in rows.iter().enumerate() {
@@ -358,11 +343,6 @@ mod tests {
                 unsafe { scan(&leaning, at_least, &blocks, &mask, 640, &mut found) };
                 prop_assert_eq!(&found, &plain);
             }
-            let rest: Vec<u8> = rows.iter().flat_map(|row| &row[columns..]).copied().collect();
-            let mut found = [(7, 1), (0, 127), (9, 128)];
-            leaning.add_rest(&rest, &mut found);
-            let counted = |row: usize| counted(&leaning.rest, &rows[row][columns..]);
-            prop_assert_eq!(found, [(7 + counted(1), 1), (counted(127), 127), (9, 128)]);
         }
 
         #[test]
@@ -372,10 +352,10 @@ mod tests {
             let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, is| byte << 1 | u8::from(*is));
             let sum = |signs: &[bool]| {
                 let bytes: Vec<u8> = signs.chunks(8).map(byte).collect();
-                let (first, rest) = bytes.split_at(leaning.tables.len());
-                f32::from(counted(&leaning.tables, first) + counted(&leaning.rest, rest))
+                f32::from(counted(&leaning.tables, &bytes))
             };
-            let signs: Vec<bool> = noise(384, seed ^ 8).map(|it| it % 2 == 0).collect();
+            let query = &query[..8 * leaning.tables.len()];
+            let signs: Vec<bool> = noise(query.len(), seed ^ 8).map(|it| it % 2 == 0).collect();
             let own: Vec<bool> = query.iter().map(|value| *value > 0.0).collect();
             let agreeing = query.iter().zip(own.iter().zip(&signs)).filter(|(_, (own, it))| own == it);
             let agreeing: f32 = agreeing.map(|(value, _)| value.abs()).sum();
@@ -387,15 +367,12 @@ mod tests {
     #[test]
     fn the_most_dimensions_do_not_overflow() {
         let leaning = Leaning::new(&[1.0; crate::code::DIMENSIONS_MAX]);
-        let (columns, first) = columns_for(crate::code::DIMENSIONS_MAX);
-        let rest = vec![u8::MAX; columns - first];
+        let columns = columns_for(crate::code::DIMENSIONS_MAX);
         for scan in forms() {
             let mut found = Vec::new();
             // SAFETY: only forms that the processor can run are listed.
-            unsafe { scan(&leaning, 0, &vec![u8::MAX; first * BLOCK], &[1], 0, &mut found) };
-            leaning.add_rest(&rest, &mut found);
-            let tables = leaning.tables.iter().chain(&leaning.rest).flatten();
-            let most: u32 = tables.map(|table| u32::from(table[15])).sum();
+            unsafe { scan(&leaning, 0, &vec![u8::MAX; columns * BLOCK], &[1], 0, &mut found) };
+            let most: u32 = leaning.tables.iter().flatten().map(|table| u32::from(table[15])).sum();
             assert_eq!((u32::from(found[0].0), found.len()), (most, 1));
         }
         assert!(Leaning::new(&[]).tables.is_empty());
