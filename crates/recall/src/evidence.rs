@@ -18,15 +18,10 @@ pub struct Evidence {
     pub asked: Vec<u32>,
     /// In how many documents each term of the query is.
     pub held_by: Vec<usize>,
-    /// For each key, in the order of the keys; nothing for one that is not there.
-    pub items: Vec<Option<Occurrences>>,
-}
-
-/// How often one document has each term, and how many words it has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Occurrences {
+    /// How often documents have each term: all terms of the first key, then those of the next.
     pub counts: Vec<u32>,
-    pub length: u32,
+    /// How many words each has. A key that is not there has none.
+    pub lengths: Vec<u32>,
 }
 
 impl Index {
@@ -37,26 +32,32 @@ impl Index {
             .iter()
             .map(|term| self.lexicon().lookup(term).map(|id| self.lexicon().get(id)))
             .collect();
-        let item = |key: &Key| {
-            let slot = self.slot(key)?;
-            let count =
-                |list: &Option<_>| list.map_or(0, |list: &List| list.frequency(slot).unwrap_or(0));
-            let length = length_of(self.length_codes()[slot as usize]);
-            Some(Occurrences { counts: lists.iter().map(count).collect(), length })
+        let slots = self.slots(keys);
+        let length = |slot: &Option<u32>| {
+            slot.map_or(0, |slot| length_of(self.length_codes()[slot as usize]))
         };
+        let mut counts = vec![0; lists.len() * keys.len()];
+        // One term after the other: what a list is looked up by stays at hand.
+        for (place, list) in lists.iter().enumerate() {
+            let Some(list) = list else { continue };
+            let counts = counts.iter_mut().skip(place).step_by(lists.len());
+            for (count, slot) in counts.zip(&slots) {
+                *count = slot.and_then(|slot| list.frequency(slot)).unwrap_or(0);
+            }
+        }
         Evidence {
             documents: self.len(),
             average_length: self.average_length(),
             asked,
             held_by: lists.iter().map(|list| list.map_or(0, List::len)).collect(),
-            items: keys.iter().map(item).collect(),
+            counts,
+            lengths: slots.iter().map(length).collect(),
         }
     }
 
     /// The approximate cosine of each of these documents; nothing for one without a vector.
     pub fn cosines(&self, query: &[f32], keys: &[Key]) -> Vec<Option<f32>> {
-        let slots: Vec<_> = keys.iter().map(|key| self.slot(key)).collect();
-        nearest::cosines(self, query, &slots)
+        nearest::cosines(self, query, &self.slots(keys))
     }
 }
 
@@ -83,10 +84,9 @@ mod tests {
         assert_eq!(found.asked, [1, 1]);
         assert_eq!(index.evidence("boat, red boats", &[]).asked, [2, 1]);
         assert_eq!((found.documents, found.held_by.as_slice()), (3, &[1, 2][..]));
-        let counts = |item: &Option<Occurrences>| item.as_ref().map(|it| it.counts.clone());
-        let counts: Vec<_> = found.items.iter().map(counts).collect();
-        assert_eq!(counts, [Some(vec![2, 1]), Some(vec![0, 1]), Some(vec![0, 0]), None]);
-        assert_eq!(found.items[0].as_ref().unwrap().length, 5);
+        assert_eq!(found.counts, [2, 1, 0, 1, 0, 0, 0, 0]);
+        assert_eq!((found.lengths[0], found.lengths[3]), (5, 0));
+        assert!(index.evidence("", &keys).counts.is_empty());
         let cosines = index.cosines(&[1.0, 0.0], &keys);
         assert!((cosines[0].unwrap() - 1.0).abs() < 0.01, "{cosines:?}");
         assert!((cosines[1].unwrap() - 0.6).abs() < 0.01, "{cosines:?}");

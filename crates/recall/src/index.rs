@@ -291,6 +291,12 @@ impl Index {
         }
     }
 
+    /// The slot of each document that is there. Nothing else is done in between, so that the processor
+    /// has many of them on their way from memory at once.
+    pub(crate) fn slots(&self, keys: &[Key]) -> Vec<Option<u32>> {
+        keys.iter().map(|key| self.slot(key)).collect()
+    }
+
     pub(crate) fn slot(&self, key: &Key) -> Option<u32> {
         let hash = self.hasher.hash_one(key);
         self.slots.find(hash, |&slot| self.keys[slot as usize] == *key).copied()

@@ -54,7 +54,7 @@ pub use bm25::{B, K1, TERMS_MAX};
 pub use bulk::Loader;
 pub use code::{Code, DIMENSIONS_MAX, quantise};
 pub use document::{Document, Error, Hit, Key, NUMBERS, Tag};
-pub use evidence::{Evidence, Occurrences};
+pub use evidence::Evidence;
 pub use filter::{Clause, Filter, Selection};
 pub use index::Index;
 pub use kernels::cosine;

@@ -16,14 +16,41 @@ pub struct WordEvidence {
     /// In how many of them each word of the query is.
     pub held_by: Vec<u64>,
     /// Of each item that was asked for, in that order.
-    pub items: Vec<Held>,
+    pub items: Occurrences,
 }
 
-/// How often one item has each word of the query. One without words has no counts.
+/// How often items have each word of the query, and how long they are. In two lists for all of them:
+/// hundreds are looked at for each question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Held {
-    pub counts: Vec<u32>,
+pub struct Occurrences {
+    words: usize,
+    counts: Vec<u32>,
+    lengths: Vec<u32>,
+}
+
+/// The same of one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held<'a> {
+    pub counts: &'a [u32],
     pub length: u32,
+}
+
+impl Occurrences {
+    /// The counts are those of all words in the first item, then of those in the next.
+    pub fn new(words: usize, counts: Vec<u32>, lengths: Vec<u32>) -> Self {
+        debug_assert_eq!(counts.len(), words * lengths.len());
+        Self { words, counts, lengths }
+    }
+
+    pub fn get(&self, item: usize) -> Option<Held<'_>> {
+        let length = *self.lengths.get(item)?;
+        let counts = self.counts.get(item * self.words..(item + 1) * self.words)?;
+        Some(Held { counts, length })
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Held<'_>> {
+        (0..self.lengths.len()).filter_map(|item| self.get(item))
+    }
 }
 
 /// BM25 as a share of what a text would get that has nothing but the query's words.
@@ -44,7 +71,7 @@ impl<'a> Shares<'a> {
     }
 
     /// Of one item by itself.
-    pub(super) fn of(&self, held: &Held) -> f64 {
+    pub(super) fn of(&self, held: Held<'_>) -> f64 {
         let counts = held.counts.iter().map(|count| f64::from(*count));
         self.share(counts, f64::from(held.length) / self.usual_length())
     }
@@ -62,7 +89,7 @@ impl<'a> Shares<'a> {
 
     /// How much of the query's words stands in at least one of these items. What nothing has counts
     /// here as the rarest: that it was never said is what this is to tell.
-    pub(super) fn covered(&self, items: &[&Held]) -> f64 {
+    pub(super) fn covered(&self, items: &[Held<'_>]) -> f64 {
         let has = |place: usize| {
             items.iter().any(|held| held.counts.get(place).is_some_and(|count| *count > 0))
         };
@@ -90,13 +117,12 @@ mod tests {
     use super::*;
 
     fn evidence(asked: &[u32], counts: &[&[u32]]) -> WordEvidence {
-        let held = |counts: &&[u32]| Held { counts: counts.to_vec(), length: 4 };
         WordEvidence {
             documents: 100,
             average_length: 4.0,
             asked: asked.to_vec(),
             held_by: vec![2, 2, 0],
-            items: counts.iter().map(held).collect(),
+            items: Occurrences::new(asked.len(), counts.concat(), vec![4; counts.len()]),
         }
     }
 
@@ -115,7 +141,7 @@ mod tests {
 
     #[test]
     fn words_are_covered_by_any_of_several_items() {
-        let found = evidence(&[1, 1, 1], &[&[1, 0, 0], &[0, 3, 0], &[]]);
+        let found = evidence(&[1, 1, 1], &[&[1, 0, 0], &[0, 3, 0], &[0, 0, 0]]);
         let shares = Shares::new(&found);
         let items: Vec<_> = found.items.iter().collect();
         let (one, two) = (shares.covered(&items[..1]), shares.covered(&items));

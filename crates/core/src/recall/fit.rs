@@ -195,22 +195,21 @@ fn shares(memories: &WordEvidence, turns: &WordEvidence) -> Vec<f64> {
         let held = counts.iter().zip(&weights).filter(|(count, _)| **count > 0);
         held.map(|(_, weight)| weight).sum::<f64>() / best
     };
-    memories.items.iter().map(|held| share(&held.counts)).collect()
+    memories.items.iter().map(|held| share(held.counts)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::Held;
+    use crate::recall::Occurrences;
 
     fn evidence(documents: u64, held_by: &[u64], items: &[&[u32]]) -> WordEvidence {
-        let held = |counts: &&[u32]| Held { counts: counts.to_vec(), length: 5 };
         WordEvidence {
             documents,
             average_length: 5.0,
             asked: vec![1; held_by.len()],
             held_by: held_by.to_vec(),
-            items: items.iter().map(held).collect(),
+            items: Occurrences::new(held_by.len(), items.concat(), vec![5; items.len()]),
         }
     }
 
@@ -271,7 +270,7 @@ mod tests {
         let said = evidence(1_000, &[700, 1], &[]);
         let found = shares(&memories, &said);
         assert!(found[0] < 0.1, "a turn has the word that matters: {found:?}");
-        let damaged = evidence(4, &[1, 0], &[&[]]);
+        let damaged = evidence(4, &[1, 0], &[&[0, 0]]);
         assert_eq!(shares(&damaged, &said), [0.0]);
     }
 

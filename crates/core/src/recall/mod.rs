@@ -52,7 +52,7 @@ use crate::text::{QUERY_BYTES_MAX, check_content, check_optional_name};
 
 use beside::Beside;
 pub use entity::{Entity, Matched, Neighbour, Sight, Through};
-pub use evidence::{Held, WordEvidence};
+pub use evidence::{Occurrences, WordEvidence};
 pub use feature::Feature;
 pub use filter::SearchFilter;
 pub use fuse::{FOUND_PER_TECHNIQUE, Factors, Found};

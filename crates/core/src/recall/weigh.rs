@@ -293,7 +293,7 @@ fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::Held;
+    use crate::recall::Occurrences;
 
     fn like(nearest: f32, pieces: usize) -> PieceLikeness {
         PieceLikeness { nearest: vec![nearest], pieces }
@@ -305,7 +305,7 @@ mod tests {
             average_length: 4.0,
             asked: vec![1],
             held_by: vec![2],
-            items: counts.iter().map(|it| Held { counts: vec![*it], length: 4 }).collect(),
+            items: Occurrences::new(1, counts.to_vec(), vec![4; counts.len()]),
         }
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, WordEvidence};
+use mnemic_core::recall::{Hit, ItemKind, Occurrences, SearchFilter, WordEvidence};
 use mnemic_core::{Code, Error, Result};
 use mnemic_recall::{B, K1, TERMS_MAX, TextTerms};
 use serde_json::json;
@@ -470,18 +470,21 @@ pub(super) fn evidence(
             evidence.held_by[place] = row.int("documents")?.max(0).cast_unsigned();
         }
     }
-    let mut items: HashMap<Uuid, Held> = HashMap::with_capacity(lengths.len());
+    let items: HashMap<&Uuid, usize> = ids.iter().zip(0..).collect();
+    let mut lengths_of = vec![0; ids.len()];
     for row in lengths {
-        let length = u32::try_from(row.int("length")?).unwrap_or(0);
-        items.insert(row.uuid("item_id")?, Held { length, counts: vec![0; terms.len()] });
-    }
-    for row in occurrences {
-        let item = items.get_mut(&row.uuid("item_id")?);
-        if let (Some(item), Some(place)) = (item, place(row.text("term")?)) {
-            item.counts[place] = u32::try_from(row.int("frequency")?).unwrap_or(0);
+        if let Some(item) = items.get(&row.uuid("item_id")?) {
+            lengths_of[*item] = u32::try_from(row.int("length")?).unwrap_or(0);
         }
     }
-    evidence.items = ids.iter().map(|id| items.remove(id).unwrap_or_default()).collect();
+    let mut counts = vec![0; terms.len() * ids.len()];
+    for row in occurrences {
+        let item = items.get(&row.uuid("item_id")?);
+        if let (Some(item), Some(place)) = (item, place(row.text("term")?)) {
+            counts[item * terms.len() + place] = u32::try_from(row.int("frequency")?).unwrap_or(0);
+        }
+    }
+    evidence.items = Occurrences::new(terms.len(), counts, lengths_of);
     Ok(evidence)
 }
 

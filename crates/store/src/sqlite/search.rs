@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mnemic_core::embed::ModelStamp;
 use mnemic_core::ids::TurnId;
-use mnemic_core::recall::{Held, Hit, ItemKind, SearchFilter, Spoken, WordEvidence};
+use mnemic_core::recall::{Hit, ItemKind, Occurrences, SearchFilter, Spoken, WordEvidence};
 use mnemic_core::store::PieceLikeness;
 use mnemic_core::{Code, Error, Result};
-use mnemic_recall::{Compared, Index, Key, Likeness, Occurrences, cosine};
+use mnemic_recall::{Compared, Index, Key, Likeness, cosine};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -94,15 +94,12 @@ impl SearchEngine for EmbeddedEngine {
         let (query, keys) = (query.to_owned(), keys(ids));
         with_index(self, subject(scope, kind)?, ANY, move |built| {
             let found = built.index.evidence(&query, &keys);
-            let held = |item: Option<Occurrences>| {
-                item.map(|it| Held { length: it.length, counts: it.counts }).unwrap_or_default()
-            };
             WordEvidence {
                 documents: found.documents as u64,
                 average_length: f64::from(found.average_length),
                 asked: found.asked,
                 held_by: found.held_by.iter().map(|&documents| documents as u64).collect(),
-                items: found.items.into_iter().map(held).collect(),
+                items: Occurrences::new(found.held_by.len(), found.counts, found.lengths),
             }
         })
         .await

@@ -195,7 +195,7 @@ mod tests {
     use super::super::window::{SESSION_GAP, places};
     use super::*;
     use crate::ids::TurnId;
-    use crate::recall::{Factors, Held};
+    use crate::recall::{Factors, Occurrences};
 
     fn turn(index: i64, minutes: i64, speaker: &str, content: &str) -> Arc<Spoken> {
         let id = TurnId(Uuid::from_u128(index.unsigned_abs().into()));
@@ -205,13 +205,12 @@ mod tests {
     }
 
     fn evidence(counts: &[u32]) -> WordEvidence {
-        let held = |count: &u32| Held { counts: vec![*count], length: 4 };
         WordEvidence {
             documents: 100,
             average_length: 4.0,
             asked: vec![1],
             held_by: vec![2],
-            items: counts.iter().map(held).collect(),
+            items: Occurrences::new(1, counts.to_vec(), vec![4; counts.len()]),
         }
     }
 

@@ -99,7 +99,7 @@ pub(super) fn words_within(
         let Some(held) = shares.evidence.items.get(place) else { continue };
         read += 1;
         length += f64::from(held.length);
-        for (sum, count) in counts.iter_mut().zip(&held.counts) {
+        for (sum, count) in counts.iter_mut().zip(held.counts) {
             *sum += f64::from(*count);
         }
     }
