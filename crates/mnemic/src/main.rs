@@ -32,6 +32,10 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use cli::{Cli, Command};
 
+/// After how many tasks a busy thread looks at its sockets. Some tasks compute for a millisecond or
+/// more, and nobody else should wait for dozens of them.
+const TASKS_PER_LOOK: u32 = 8;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Err(e) = log_to_stderr(&cli.command) {
@@ -39,7 +43,11 @@ fn main() -> ExitCode {
     }
     // Whoever speaks TLS in this process uses this provider; a second installation is no harm.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .event_interval(TASKS_PER_LOOK)
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(e) => return output::failed(&e.into()),
     };

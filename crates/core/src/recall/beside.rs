@@ -45,6 +45,13 @@ pub(super) struct Always {
     user: Result<Option<UserProfile>>,
 }
 
+impl Always {
+    /// Where all of it could not be looked for.
+    pub(super) fn failed(why: impl Fn() -> Error) -> Self {
+        Self { strategies: Err(why()), goals: Err(why()), policies: Err(why()), user: Err(why()) }
+    }
+}
+
 impl Beside {
     pub(super) fn new(
         always: Always,

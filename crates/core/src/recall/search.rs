@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, oneshot};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
 use uuid::Uuid;
@@ -24,7 +23,7 @@ use crate::conversation::ConversationId;
 use crate::embed::{Embedder, EmbedderState, Question, Seen, SeenQuestion};
 use crate::error::{Error, Result};
 use crate::ids::NodeId;
-use crate::pattern::ShownPattern;
+use crate::pattern::{Pattern, ShownPattern};
 use crate::principal::{Principal, Scope};
 
 /// How long a recall waits for the vectors of what was written just before it.
@@ -195,56 +194,76 @@ struct Meant {
     failure: Option<Error>,
 }
 
+/// What need not wait for what the question means.
+struct Ahead {
+    words: Option<Search>,
+    named: Option<(Instant, Result<Vec<NodeId>>)>,
+    patterns: Result<Vec<Pattern>>,
+}
+
+/// What is found apart from memories.
+struct Apart {
+    turns: Option<Result<Turns>>,
+    beside: Always,
+}
+
 impl Mnemic {
     /// Everything that is looked for, at the same time: memories, what was said, and what stands
     /// beside both.
+    ///
+    /// A model that computes in the process does so where its answer is awaited, so whatever can be
+    /// found meanwhile is looked for by a task of its own. It ends with whoever asks.
     pub(super) async fn search_all(&self, quest: &Arc<Quest>) -> Found {
-        let (memories, turns) = (self.by_memories(quest), self.by_turns_apart(quest));
-        let beside = self.beside_always(quest);
-        // The first search of a workspace builds its index, and meanwhile a model that is being
-        // loaded can arrive: then the first answer is complete, too.
-        let (memories, turns, beside) = if let EmbedderState::Loading(_) = self.embedder.state() {
-            (memories.await, turns.await, beside.await)
-        } else {
-            // Turns are asked for last: what they have come to meanwhile needs no further wake.
-            let (memories, beside, turns) = tokio::join!(biased; memories, beside, turns);
-            (memories, turns, beside)
+        if let EmbedderState::Loading(_) = self.embedder.state() {
+            // The first search of a workspace builds its index, and meanwhile a model that is being
+            // loaded can arrive: then the first answer is complete, too.
+            let ahead = self.ahead(quest).await;
+            let memories = self.by_memories(quest, async { ahead }).await;
+            let (turns, beside) = tokio::join!(self.by_turns(quest), self.beside_always(quest));
+            return Found { memories, turns, beside };
+        }
+        let embeds = quest.request.wants(Technique::Vectors);
+        let (sender, receiver) = oneshot::channel();
+        let mut task = JoinSet::new();
+        let (mnemic, apart) = (self.clone(), quest.clone());
+        let apart = async move {
+            let ahead = async {
+                if embeds {
+                    // Whoever asked may have gone.
+                    let _ = sender.send(mnemic.ahead(&apart).await);
+                }
+            };
+            let (turns, beside) = (mnemic.by_turns(&apart), mnemic.beside_always(&apart));
+            let ((), turns, beside) = tokio::join!(biased; ahead, turns, beside);
+            Apart { turns, beside }
         };
+        task.spawn(apart.in_current_span());
+        hand_over();
+        let ahead = async {
+            if embeds {
+                receiver.await.unwrap_or_else(|_| Ahead::broken())
+            } else {
+                self.ahead(quest).await
+            }
+        };
+        let memories = self.by_memories(quest, ahead).await;
+        let apart = task.join_next().await.and_then(|joined| {
+            joined.inspect_err(|e| tracing::error!(error = %e, "a search broke off")).ok()
+        });
+        let Apart { turns, beside } = apart.unwrap_or_else(|| Apart::broken(quest));
         Found { memories, turns, beside }
     }
 
-    /// What was said is a task of its own: weighing it takes as long as weighing memories, and there
-    /// may be more than one processor. It ends with whoever asks.
-    async fn by_turns_apart(&self, quest: &Arc<Quest>) -> Option<Result<Turns>> {
-        quest.clue.as_ref()?;
-        let (mnemic, quest) = (self.clone(), quest.clone());
-        let mut task = JoinSet::new();
-        task.spawn(async move { mnemic.by_turns(&quest).await }.in_current_span());
-        let broken = |e| Some(Err(Error::internal("a search of turns broke off").caused_by(e)));
-        task.join_next().await?.unwrap_or_else(broken)
+    async fn ahead(&self, quest: &Quest) -> Ahead {
+        let (words, named, patterns) =
+            tokio::join!(self.by_words(quest), self.by_name(quest), self.patterns_ahead(quest));
+        Ahead { words, named, patterns }
     }
 
     /// Memories, found and weighed, and patterns of what the query is about.
-    async fn by_memories(&self, quest: &Quest) -> Memories {
-        let (searches, named) =
-            tokio::join!(self.search_memories(quest), self.patterns_ahead(quest));
-        let patterns = self.patterns_beside(quest, named, &searches.entities);
-        let (weighed, patterns) = tokio::join!(self.weigh(quest, &searches), patterns);
-        Memories { searches, weighed, patterns }
-    }
-
-    async fn search_memories(&self, quest: &Quest) -> Searches {
-        let words = self.by_words(quest);
-        let meant = self.by_meaning(quest);
-        let named = self.by_name(quest);
-        let (words, meant, named) = if let EmbedderState::Loading(_) = self.embedder.state() {
-            (words.await, meant.await, named.await)
-        } else {
-            // The question goes to the model first, and words are searched while it thinks.
-            let (meant, words, named) = tokio::join!(meant, words, named);
-            (words, meant, named)
-        };
-        let Meant { vectors, near, failure } = meant;
+    async fn by_memories(&self, quest: &Quest, ahead: impl Future<Output = Ahead>) -> Memories {
+        let Meant { vectors, near, failure } = self.by_meaning(quest).await;
+        let Ahead { words, named, patterns } = ahead.await;
         let done = [words, vectors].into_iter().flatten().collect();
         let mut searches = Searches { done, entities: vec![], partly: vec![] };
         if let Some(e) = failure {
@@ -253,7 +272,9 @@ impl Mnemic {
         if let Some(named) = named {
             self.by_entities(quest, named, near, &mut searches).await;
         }
-        searches
+        let patterns = self.patterns_beside(quest, patterns, &searches.entities);
+        let (weighed, patterns) = tokio::join!(self.weigh(quest, &searches), patterns);
+        Memories { searches, weighed, patterns }
     }
 
     async fn by_words(&self, quest: &Quest) -> Option<Search> {
@@ -297,7 +318,7 @@ impl Mnemic {
             Err(e) => return Meant { failure: Some(e), ..Meant::default() },
         };
         if quest.clue.is_some() {
-            step_aside().await;
+            hand_over();
         }
         let memories = async {
             let hits = self.memories_near(quest, query).await;
@@ -388,19 +409,32 @@ impl Mnemic {
     }
 }
 
-/// Lets a task that this one has just woken go first, while another thread takes this one up. A
-/// runtime keeps what a task wakes on the same thread, and would run it behind this one; what wakes
-/// itself can be taken by whoever is idle.
-async fn step_aside() {
-    let mut is_aside = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut is_aside, true) {
-            return Poll::Ready(());
+impl Ahead {
+    fn broken() -> Self {
+        let started = Instant::now();
+        Self {
+            words: Some(Search::failed(Technique::Words, started, broken_off())),
+            named: Some((started, Err(broken_off()))),
+            patterns: Err(broken_off()),
         }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+    }
+}
+
+impl Apart {
+    fn broken(quest: &Quest) -> Self {
+        let turns = quest.clue.is_some().then(|| Err(broken_off()));
+        Self { turns, beside: Always::failed(broken_off) }
+    }
+}
+
+fn broken_off() -> Error {
+    Error::internal("a search broke off")
+}
+
+/// Lets another thread take up the task that this one has started or woken last. A runtime keeps that
+/// one for its own thread, to go on with as soon as this task rests, until there is a newer one.
+fn hand_over() {
+    drop(tokio::spawn(async {}));
 }
 
 /// What was found by now, best first, each with its share of the best one's score; as many as can

@@ -156,7 +156,8 @@ impl Mnemic {
         let filter = quest.turn_filter();
         let words = timed(self.turns_by_words_ahead(quest, clue, &filter));
         let near = timed(self.turns_near(quest, &filter));
-        let ((near, near_took), ((words, ahead), words_took)) = tokio::join!(near, words);
+        // Words first: the question is being embedded elsewhere meanwhile.
+        let (((words, ahead), words_took), (near, near_took)) = tokio::join!(biased; words, near);
         if words.is_none() && near.is_none() {
             return None;
         }
