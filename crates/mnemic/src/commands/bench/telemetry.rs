@@ -4,7 +4,8 @@
 //! Grouping and mining are measured without a server in front, since nobody waits for them. A
 //! capture is measured from the socket, by turns with the bare insert, because how long a disk takes
 //! to confirm changes by the minute; what a request takes that does nothing is measured beside them,
-//! to tell what is the disk, what is the socket and what is ours. The model is switched off: it works behind both.
+//! to tell what is the disk, what is the socket and what is ours. Where many report at once, commits are shared:
+//! what one capture takes of the time then is measured, too. The model is switched off: it works behind both.
 
 use std::time::Instant;
 
@@ -15,11 +16,12 @@ use mnemic_core::principal::{Caller, Principal};
 use mnemic_recall::synthetic::Noise;
 use mnemic_store::yardstick::BareInserts;
 use serde_json::json;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::TelemetryArgs;
 use super::report::{Report, Target, median, quantile};
-use super::stage::{Opened, Stage};
+use super::stage::{Api, Opened, Stage};
 use crate::config::{CommonArgs, Provider};
 use crate::output;
 
@@ -32,6 +34,8 @@ const ACTION_TYPES: u64 = 40;
 const NODE_TYPES: u64 = 5;
 /// Runs are spread over so many days.
 const DAYS: i64 = 80;
+/// How many report at once.
+const REPORTERS: usize = 16;
 /// A log of SQLite grows at first and is written over from then on, which is faster. So many captures
 /// fill it once; the bare table's was filled by its rows.
 const WARM_UP: usize = 400;
@@ -79,6 +83,13 @@ pub async fn run(common: &CommonArgs, args: &TelemetryArgs) -> Result<Report> {
     report.promise("capture over REST / bare insert", capture / bare, Target::AtMost(TIMES_MAX));
     let both = bare + median(&captured.request);
     report.add("capture over REST / bare insert and bare request", capture / both);
+    report.add(format!("{REPORTERS} at once: ms for each capture"), captured.together);
+    let share = captured.together / bare;
+    report.promise(
+        format!("{REPORTERS} at once: each capture / bare insert"),
+        share,
+        Target::AtMost(TIMES_MAX),
+    );
     Ok(report)
 }
 
@@ -190,6 +201,8 @@ struct Captures {
     /// A request that neither the store nor the gate sees.
     request: Vec<f64>,
     over_rest: Vec<f64>,
+    /// What each took of the time while many reported at once.
+    together: f64,
 }
 
 async fn measure_captures(
@@ -210,12 +223,7 @@ async fn measure_captures(
         let mut line = served.api.line("actions").await?.still()?;
         let mut captures = Captures::default();
         for round in 0..WARM_UP + args.rounds.max(1) {
-            let body = json!({
-                "session_id": format!("captured-{}", round / ACTIONS_PER_RUN),
-                "agent_id": "bench", "action_type": "bare_insert", "node_type": "thing",
-                "outcome": "success",
-            });
-            let body = body.to_string();
+            let body = action("captured", round);
             let over_rest = timed(|| line.post(&body))?;
             let started = Instant::now();
             bare.insert(Uuid::now_v7()).await?;
@@ -230,11 +238,41 @@ async fn measure_captures(
             // The server has had as long a rest before each of them as before a capture.
             bare.insert(Uuid::now_v7()).await?;
         }
+        captures.together = report_together(&served.api, args.rounds.max(1)).await?;
         anyhow::Ok(captures)
     };
     let measured = measured.await;
     served.instance.stop().await;
     measured
+}
+
+/// Reports one action after the other by many callers, and tells how many milliseconds each took of the whole.
+async fn report_together(api: &Api, rounds: usize) -> Result<f64> {
+    let mut reporting = JoinSet::new();
+    let started = Instant::now();
+    for reporter in 0..REPORTERS {
+        let mut line = api.line("actions").await?;
+        reporting.spawn(async move {
+            for round in 0..rounds {
+                line.post(&action(&format!("reporter-{reporter}"), round)).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(reported) = reporting.join_next().await {
+        reported??;
+    }
+    Ok(started.elapsed().as_secs_f64() * 1e3 / (REPORTERS * rounds) as f64)
+}
+
+/// The body that reports an action of a session that has a few of them.
+fn action(session: &str, round: usize) -> String {
+    let action = json!({
+        "session_id": format!("{session}-{}", round / ACTIONS_PER_RUN),
+        "agent_id": "bench", "action_type": "bare_insert", "node_type": "thing",
+        "outcome": "success",
+    });
+    action.to_string()
 }
 
 /// How long something that blocks takes, in milliseconds.
