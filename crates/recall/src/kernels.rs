@@ -142,7 +142,7 @@ mod avx2 {
 
     /// Rows that pass a filter lie scattered, so the processor cannot guess the next one: it is
     /// told this many rows ahead.
-    const AHEAD: usize = 12;
+    const AHEAD: usize = 4;
     /// Bytes that memory is fetched in.
     const LINE: usize = 64;
 
