@@ -25,8 +25,8 @@ use crate::{Scope, SearchEngine, values};
 /// How many of the nearest are settled by their full vectors; further down the quantised
 /// cosine is exact enough.
 const SETTLED: usize = 30;
-/// A search among so few items takes well below a millisecond, and is done where it is asked for.
-const SEARCHED_HERE_MAX: usize = 500_000;
+/// A search among so few items takes a millisecond or two at most, and is done where it is asked for.
+const SEARCHED_HERE_MAX: usize = 1_000_000;
 /// What costs by the items that are named is, however many there are.
 const ANY: usize = usize::MAX;
 /// How many records are handed to the index at a time while it is built.
