@@ -128,7 +128,8 @@ impl Scan<'_> {
         let worth = passing > SIGNS_FROM && passing * SIGNS_PER_CODE > mask.len() * BLOCK;
         let signs = self.vectors.signs().filter(|_| worth)?;
         let part = passing / SHORTLIST_PART;
-        let wanted = part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(SHORTLIST_TIMES));
+        let wanted =
+            part.clamp(SHORTLIST_MIN, SHORTLIST_MAX).max(k.saturating_mul(SHORTLIST_TIMES));
         Some(signs.shortlist(&self.query.values, mask, wanted))
     }
 }

@@ -2,7 +2,7 @@
 //! are apart.
 //!
 //! The yardstick is the time of the matrix products alone, in floating point. All are measured
-//! by turns on one thread; what waiting for a thread adds is shown beside them.
+//! by turns on one thread; what a question takes is shown beside them, which may wait for another thread.
 
 use std::path::Path;
 use std::time::Instant;
@@ -82,7 +82,7 @@ fn texts(file: Option<&Path>) -> Result<Vec<String>> {
 struct Times {
     products: Vec<f64>,
     here: Vec<f64>,
-    queued: Vec<f64>,
+    asked: Vec<f64>,
     pile: Vec<f64>,
 }
 
@@ -121,7 +121,7 @@ impl Times {
         self.here.push(started.elapsed().as_secs_f64() * 1e3);
         let started = Instant::now();
         model.see(vec![text.to_owned()], Purpose::Query).await?;
-        self.queued.push(started.elapsed().as_secs_f64() * 1e3);
+        self.asked.push(started.elapsed().as_secs_f64() * 1e3);
         let pile = vec![text.to_owned(); PILE];
         let started = Instant::now();
         model.see(pile, Purpose::Document).await?;
@@ -132,7 +132,7 @@ impl Times {
     fn tell(&self, what: &str, products: f64, tokens: usize, report: &mut Report) {
         let name = |rest: &str| format!("{tokens} tokens: {what}{rest}");
         report.add(name(", ms"), median(&self.here));
-        report.add(name(" from another thread, ms"), median(&self.queued));
+        report.add(name(" as a question, ms"), median(&self.asked));
         report.add(name(", many, texts a second"), PILE as f64 * 1e3 / median(&self.pile));
         let (ratio, label) = (median(&self.here) / products, name(" / f32 products"));
         if what == "int8" && tokens == LENGTHS[0] {
