@@ -9,6 +9,7 @@ mod bare;
 mod check;
 mod connect;
 mod error;
+mod evidence;
 mod filter;
 mod migrate;
 mod nearest;
@@ -55,7 +56,7 @@ const SCHEMA: &str = "mnemic";
 
 /// The statements that only this engine has, for the tests that prepare each and prove its scope.
 pub fn statements() -> impl Iterator<Item = &'static Statement> {
-    let lists = [words::ALL, relist::ALL, check::ALL];
+    let lists = [words::ALL, evidence::ALL, relist::ALL, check::ALL];
     lists.into_iter().flatten().copied().chain(nearest::all())
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::nearest::Asked;
 use super::session::{Access, Call};
-use super::{PostgresEngine, nearest, words};
+use super::{PostgresEngine, evidence, nearest, words};
 use crate::statements::{turn, vector};
 use crate::{Engine as _, Row, Scope, SearchEngine, Statement, Value, values};
 
@@ -72,13 +72,13 @@ impl SearchEngine for PostgresEngine {
         ids: &[Uuid],
     ) -> Result<WordEvidence> {
         let (terms, asked): (Vec<_>, _) = mnemic_recall::asked_terms(query).into_iter().unzip();
-        let [commonness, occurrences, lengths] = words::evidence_questions(kind, &terms, ids);
+        let [commonness, occurrences, lengths] = evidence::questions(kind, &terms, ids);
         let (commonness, occurrences, lengths) = tokio::try_join!(
             self.last(scope, [commonness]),
             self.last(scope, [occurrences]),
             self.last(scope, [lengths]),
         )?;
-        let found = words::evidence(&terms, ids, &[commonness, occurrences, lengths])?;
+        let found = evidence::read(&terms, ids, &[commonness, occurrences, lengths])?;
         Ok(WordEvidence { asked, ..found })
     }
 
@@ -132,8 +132,8 @@ impl SearchEngine for PostgresEngine {
         query: &str,
         ids: &[Uuid],
     ) -> Result<Vec<Vec<String>>> {
-        let (statement, params) = words::terms(ids);
-        words::matched(query, ids, &self.read(scope, statement, params).await?)
+        let (statement, params) = evidence::terms(ids);
+        evidence::matched(query, ids, &self.read(scope, statement, params).await?)
     }
 
     /// Nothing is held outside of the rows.

@@ -5,10 +5,10 @@
 //! before row-level security has spoken. A plain index over workspace and term may. Terms are
 //! made by the embedded index's own analysis, so both engines find the same.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use mnemic_core::recall::{Hit, ItemKind, Occurrences, SearchFilter, WordEvidence};
-use mnemic_core::{Code, Error, Result};
+use mnemic_core::Result;
+use mnemic_core::recall::{Hit, ItemKind, SearchFilter};
 use mnemic_recall::{B, K1, TERMS_MAX, TextTerms};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -240,40 +240,6 @@ macro_rules! search {
 static SEARCH_MEMORIES: Statement = search!(memory, "memories m", "m.id");
 static SEARCH_TURNS: Statement = search!(turn, "turns t", "t.id");
 
-/// Those of the terms `$3` that the documents of `$4` have, of the kind `$2`.
-static OCCURRENCES: Statement = Statement::workspace(
-    "words.occurrences",
-    "SELECT p.item_id, p.term, p.frequency FROM word_postings p
-     WHERE p.workspace_id = $1 AND p.kind = $2
-       AND p.term = ANY (ARRAY(SELECT jsonb_array_elements_text($3)))
-       AND p.item_id = ANY (ARRAY(SELECT CAST(jsonb_array_elements_text($4) AS uuid)))",
-);
-
-static LENGTHS: Statement = Statement::workspace(
-    "words.lengths",
-    "SELECT d.item_id, d.length FROM word_documents d
-     WHERE d.workspace_id = $1
-       AND d.item_id = ANY (ARRAY(SELECT CAST(jsonb_array_elements_text($2) AS uuid)))",
-);
-
-/// How common the terms `$3` are among the documents of the kind `$2`; what all of them have in
-/// common is in every row, and without any of the terms there is a row without one.
-static COMMONNESS: Statement = Statement::workspace(
-    "words.commonness",
-    "SELECT s.documents AS documents_all, s.length AS length_all, t.term, t.documents
-     FROM word_statistics s LEFT JOIN word_terms t
-       ON t.workspace_id = $1 AND t.kind = $2
-      AND t.term = ANY (ARRAY(SELECT jsonb_array_elements_text($3)))
-     WHERE s.workspace_id = $1 AND s.kind = $2",
-);
-
-static TERMS: Statement = Statement::workspace(
-    "words.terms",
-    "SELECT d.item_id, d.terms FROM word_documents d
-     WHERE d.workspace_id = $1
-       AND d.item_id IN (SELECT CAST(jsonb_array_elements_text($2) AS uuid))",
-);
-
 pub(super) static ALL: &[&Statement] = &[
     &TEXTS,
     &UNLIST,
@@ -290,10 +256,6 @@ pub(super) static ALL: &[&Statement] = &[
     &SEARCH_SETTINGS,
     &SEARCH_MEMORIES,
     &SEARCH_TURNS,
-    &OCCURRENCES,
-    &LENGTHS,
-    &COMMONNESS,
-    &TERMS,
 ];
 
 /// What a batch has to do to the lists, in two steps: ask for the texts it touched, then bring
@@ -443,74 +405,8 @@ fn has_words(kind: ItemKind) -> bool {
     matches!(kind, ItemKind::Memory | ItemKind::Turn)
 }
 
-/// The questions whose answers [`evidence`] reads, in its order.
-pub(super) fn evidence_questions(kind: ItemKind, terms: &[String], ids: &[Uuid]) -> [Question; 3] {
-    let (kind, terms) = (kind.as_str(), json!(terms));
-    [
-        (&COMMONNESS, values![kind, terms.clone()]),
-        (&OCCURRENCES, values![kind, terms, id_list(ids)]),
-        (&LENGTHS, values![id_list(ids)]),
-    ]
-}
-
-/// What documents hold of the terms, in the order of the ids.
-pub(super) fn evidence(
-    terms: &[String],
-    ids: &[Uuid],
-    rows: &[Vec<Row>; 3],
-) -> Result<WordEvidence> {
-    let [commonness, occurrences, lengths] = rows;
-    let place = |term: &str| terms.iter().position(|asked| asked == term);
-    let mut evidence = WordEvidence { held_by: vec![0; terms.len()], ..WordEvidence::default() };
-    for row in commonness {
-        evidence.documents = row.int("documents_all")?.max(0).cast_unsigned();
-        let length = row.int("length_all")? as f64;
-        evidence.average_length = length / evidence.documents.max(1) as f64;
-        if let Some(place) = row.opt_text("term")?.and_then(place) {
-            evidence.held_by[place] = row.int("documents")?.max(0).cast_unsigned();
-        }
-    }
-    let items: HashMap<&Uuid, usize> = ids.iter().zip(0..).collect();
-    let mut lengths_of = vec![0; ids.len()];
-    for row in lengths {
-        if let Some(item) = items.get(&row.uuid("item_id")?) {
-            lengths_of[*item] = u32::try_from(row.int("length")?).unwrap_or(0);
-        }
-    }
-    let mut counts = vec![0; terms.len() * ids.len()];
-    for row in occurrences {
-        let item = items.get(&row.uuid("item_id")?);
-        if let (Some(item), Some(place)) = (item, place(row.text("term")?)) {
-            counts[item * terms.len() + place] = u32::try_from(row.int("frequency")?).unwrap_or(0);
-        }
-    }
-    evidence.items = Occurrences::new(terms.len(), counts, lengths_of);
-    Ok(evidence)
-}
-
 /// A statement and its parameters, but for the scope.
-type Question = (&'static Statement, Vec<Value>);
-
-pub(super) fn terms(ids: &[Uuid]) -> (&'static Statement, Vec<Value>) {
-    (&TERMS, values![id_list(ids)])
-}
-
-/// Which of the query's words each record has, as the query spells them.
-pub(super) fn matched(query: &str, ids: &[Uuid], rows: &[Row]) -> Result<Vec<Vec<String>>> {
-    let mut found = Vec::with_capacity(rows.len());
-    for row in rows {
-        let terms: BTreeSet<String> = serde_json::from_value(row.json("terms")?)
-            .map_err(|e| Error::new(Code::Corrupt, "a list of words is damaged").caused_by(e))?;
-        found.push((row.uuid("item_id")?, terms));
-    }
-    let of = |id: &Uuid| {
-        let terms = found.iter().find(|(item, _)| item == id);
-        terms.map_or_else(Vec::new, |(_, terms)| {
-            mnemic_recall::matched_words(query, |term| terms.contains(term))
-        })
-    };
-    Ok(ids.iter().map(of).collect())
-}
+pub(super) type Question = (&'static Statement, Vec<Value>);
 
 #[expect(clippy::cast_possible_truncation, reason = "a score needs no more than an f32 holds")]
 pub(super) fn hit(row: &Row) -> Result<Hit> {
