@@ -306,9 +306,9 @@ impl Mnemic {
         let query = match self.query_vector(quest).await {
             Ok(query) => query,
             Err(e) if vectors => {
-                // Switched off on purpose is not a fault, but the answer still says so.
-                let is_off = matches!(self.embedder.state(), EmbedderState::Off);
-                let failed = if is_off {
+                // Switched off on purpose, or not there yet, is not a fault, but the answer says so.
+                let state = self.embedder.state();
+                let failed = if matches!(state, EmbedderState::Off | EmbedderState::Loading(_)) {
                     Search::failed(Technique::Vectors, started, e)
                 } else {
                     Search::done(Technique::Vectors, started, Err(e))

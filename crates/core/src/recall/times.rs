@@ -5,6 +5,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::names::is_stop_word;
 use super::turn::Days;
 use crate::extraction::{AskedTimes, Stretch, asked_times};
 
@@ -58,9 +59,11 @@ impl Times {
     }
 
     /// What of a question is searched for: all but words such as "last week". What has these speaks
-    /// of another week. Where nothing else is said, they are all that there is.
+    /// of another week. Where nothing else is said, they are all that there is: "in the" is in any text.
     pub(super) fn sought(&self, question: &str) -> String {
-        left_of(question, &self.0.relative).map_or_else(|| question.to_owned(), |left| left.words)
+        let left = left_of(question, &self.0.relative);
+        let left = left.filter(|left| !left.words.split_whitespace().all(is_stop_word));
+        left.map_or_else(|| question.to_owned(), |left| left.words)
     }
 
     /// Whether a text has nothing but words for time.
@@ -147,7 +150,9 @@ mod tests {
         assert_eq!(sought("What did we decide last month?"), "What did we decide");
         assert_eq!(sought("What was said last Friday?"), "What was said Friday?");
         assert_eq!(sought("What ships in March?"), "What ships in March?");
-        assert_eq!(sought("yesterday?"), "yesterday?", "nothing else is asked");
+        for nothing_else in ["yesterday?", "in the last 3 days", "and in the last week?"] {
+            assert_eq!(sought(nothing_else), nothing_else, "nothing else is asked");
+        }
     }
 
     #[test]

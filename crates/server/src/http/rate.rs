@@ -112,8 +112,21 @@ fn quota(per_second: NonZeroU32) -> Quota {
     Quota::per_second(per_second).allow_burst(per_second.saturating_add(per_second.get()))
 }
 
+/// How the paths end to which a question is posted: it may be too long for an address.
+const QUESTIONS: [&str; 8] = [
+    "/ask",
+    "/compare",
+    "/context",
+    "/context-inject",
+    "/preview",
+    "/recall",
+    "/search",
+    "/traverse",
+];
+
 fn is_read(method: &Method, uri: &Uri) -> bool {
-    method == Method::GET || method == Method::HEAD || uri.path().ends_with("/recall")
+    let asks = || QUESTIONS.iter().any(|end| uri.path().ends_with(end));
+    method == Method::GET || method == Method::HEAD || method == Method::POST && asks()
 }
 
 /// One household has a whole /64 of IPv6 addresses: they count as one.
@@ -155,6 +168,21 @@ mod tests {
         let recall = Uri::from_static("/v1/workspaces/current/recall");
         limits.check_token(a, &Method::POST, &recall).unwrap();
         limits.check_token(a, &Method::GET, &uri).unwrap();
+    }
+
+    #[test]
+    fn questions_are_reads_though_they_are_posted() {
+        let is_read = |method: &Method, path: &str| {
+            let uri = format!("/v1/workspaces/current/{path}").parse().unwrap();
+            is_read(method, &uri)
+        };
+        for path in ["ask", "context", "ontology/search", "metrics/preview", "benchmarks/compare"] {
+            assert!(is_read(&Method::POST, path), "{path}");
+        }
+        for path in ["memories", "actions", "metrics", "ontology/nodes", "memory/enable"] {
+            assert!(!is_read(&Method::POST, path), "{path}");
+        }
+        assert!(!is_read(&Method::PUT, "conversations/c/slots/context"));
     }
 
     #[test]
