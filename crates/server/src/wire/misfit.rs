@@ -15,8 +15,15 @@ const EXPECTS: &str = ", expected ";
 /// How the library for times begins what it has to say.
 const OF_TIMES: [&str; 2] = ["failed to parse", "failed to find"];
 
+/// And what it says of a time that is beyond all that it counts.
+const BEYOND: &str = "parameter 'Unix timestamp";
+
 /// A parser's message about a value.
 pub(crate) fn told(message: &str) -> String {
+    if message.contains(BEYOND) {
+        return "there is no such time: the last day is 9999-12-30; a time looks like 2026-03-01T12:00:00Z"
+            .to_owned();
+    }
     if OF_TIMES.iter().any(|begin| message.starts_with(begin)) {
         return format!("{message}; a time looks like 2026-03-01T12:00:00Z");
     }
@@ -51,5 +58,7 @@ mod tests {
         }
         let of_time = "soon".parse::<jiff::Timestamp>().unwrap_err().to_string();
         assert!(told(&of_time).ends_with("a time looks like 2026-03-01T12:00:00Z"), "{of_time}");
+        let beyond = "9999-12-31T23:59:59Z".parse::<jiff::Timestamp>().unwrap_err().to_string();
+        assert!(told(&beyond).starts_with("there is no such time"), "{beyond}");
     }
 }
